@@ -42,7 +42,7 @@ fn applied<'py>(x: &Object<'py>, f: impl FnOnce(&Value) -> Result<Value>) -> PyR
 /// One part of each date, time or timestamp, as `i64`.
 ///
 /// Parts are `year`, `quarter`, `month`, `week` of the `iso_year` (ISO 8601), `day`, `weekday` (Monday is 0), `day_of_year` (from 1), `hour`, `minute`, `second`, and `nanosecond` within
-/// the second. A timestamp with a zone has the parts of its zone: UTC, or an offset such as `+05:30`.
+/// the second. A timestamp with a zone has the parts of its zone: UTC, an offset such as `+05:30`, or a name of the IANA database.
 ///
 /// >>> import extenso as ex
 /// >>> ex.date_part(ex.DateTensor([0, 19782], "d"), "year").tolist()
@@ -58,7 +58,7 @@ fn date_part<'py>(x: &Object<'py>, part: Typed<&str>) -> PyResult<Object<'py>> {
 /// Units are `year`, `quarter`, `month`, `week`, which begins on Monday, `day`, `hour`, `minute`, `second`, `millisecond` and `microsecond`;
 /// those of a day and longer for dates, those shorter than a day for times. A timestamp with a zone is in the day of its zone. The type stays,
 /// and what is missing.
-/// Errors: a unit that the type does not have; a zone by name; a beginning that the type does not count.
+/// Errors: a unit that the type does not have; a zone that is not known; a beginning that the type does not count.
 ///
 /// >>> import extenso as ex
 /// >>> x = ex.to_timestamp([["2024-02-29T12:34:56"], []], "s")
@@ -118,8 +118,9 @@ fn to_decimal<'py>(
 /// Timestamps in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units since 1970-01-01T00:00:00, in UTC where there is a zone; of texts
 /// of RFC 3339, which say their offset where there is a zone; of dates, their midnights in the zone; and of timestamps.
 ///
+/// A time that clocks of the zone show twice is the first of the two; one that they leave out is as far behind the jump.
 /// With `on_error="missing"` a text that is not exactly so many units is missing, and texts give a masked value.
-/// Errors: otherwise such a text, with its position; dates in a zone by name; timestamps of which only the given or only the wanted have a
+/// Errors: otherwise such a text, with its position; a zone that is not known; timestamps of which only the given or only the wanted have a
 /// zone; a count that 64 bits do not hold.
 ///
 /// >>> import extenso as ex
@@ -149,7 +150,7 @@ fn to_timestamp<'py>(
 /// Dates: of integers, so many days since 1970-01-01; of texts such as `2001-02-03`; and the date of each timestamp, in its zone.
 ///
 /// With `on_error="missing"` a text that is no date is missing, and texts give a masked value.
-/// Errors: otherwise such a text, with its position; a zone by name; a day that 32 bits do not count.
+/// Errors: otherwise such a text, with its position; a zone that is not known; a day that 32 bits do not count.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_date([0, 31]).to_py()
@@ -171,7 +172,7 @@ fn to_date<'py>(x: &Object<'py>, format: Option<Typed<&str>>, on_error: Typed<&s
 ///
 /// The format has the directives of Python's `strftime` (English names, `%f` is nine digits of `ns`) and those that
 /// [chrono](https://docs.rs/chrono/latest/chrono/format/strftime) adds. A timestamp with a zone is written in its zone.
-/// Errors: other values; directives of what such times do not have; `%Z`, and zones by name.
+/// Errors: other values; directives of what such times do not have; `%Z`; a zone that is not known.
 ///
 /// >>> import extenso as ex
 /// >>> x = ex.to_timestamp([["2024-02-29T12:00:00Z"], []], "s", "+01:00")
@@ -187,7 +188,7 @@ fn strftime<'py>(x: &Object<'py>, format: Typed<&str>) -> PyResult<Object<'py>> 
 /// of each timestamp, in its zone; and of times, without what is finer.
 ///
 /// With `on_error="missing"` a text that is not exactly so many units is missing, and texts give a masked value.
-/// Errors: otherwise such a text, with its position; a zone by name.
+/// Errors: otherwise such a text, with its position; a zone that is not known.
 ///
 /// >>> import extenso as ex
 /// >>> ex.to_time([90], "s").to_py()

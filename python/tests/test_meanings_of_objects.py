@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import operator
 import random
+import zoneinfo
 from decimal import Decimal
 from typing import Any
 
@@ -243,6 +244,30 @@ def test_units_of_the_calendar_begin_where_it_says() -> None:
         assert found.unit == stamps.unit
         if unit in ("year", "quarter", "month", "week", "day"):
             assert ex.all(ex.date_trunc(ex.to_date(stamps), unit) == ex.to_date(begun)), unit
+
+
+@pytest.mark.parametrize("name", ["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Pacific/Apia", "America/Sao_Paulo", "Africa/Casablanca"])
+def test_clocks_of_zones_show_what_python_says(name: str) -> None:
+    try:
+        zone = zoneinfo.ZoneInfo(name)
+    except zoneinfo.ZoneInfoNotFoundError:
+        pytest.skip("the system has no zones")
+    pick = random.Random(4)
+    # From 1970 to 2025: of later years, and of the first ones, databases say different things.
+    seconds = [pick.randrange(1_740_000_000) for _ in range(2_000)]
+    times = [dt.datetime.fromtimestamp(second, zone) for second in seconds]
+    stamps = ex.TimestampTensor(seconds, "s", name)
+    for read in (ex.strftime, ex.function(lambda x, format: ex.strftime(x, format))):
+        assert read(stamps, "%Y-%m-%d %H:%M:%S").tolist() == [time.strftime("%Y-%m-%d %H:%M:%S") for time in times]
+    assert ex.date_part(stamps, "hour").tolist() == [time.hour for time in times]
+    assert ex.date_part(stamps, "weekday").tolist() == [time.weekday() for time in times]
+    # Of a time that clocks show twice Python too takes the first.
+    clocks = [time.replace(tzinfo=None, fold=0) for time in times]
+    back = ex.to_timestamp([str(clock) for clock in clocks], "s", name, format="%Y-%m-%d %H:%M:%S")
+    assert back.values.tolist() == [int(clock.replace(tzinfo=zone).timestamp()) for clock in clocks]
+    days = [clock.replace(hour=0, minute=0, second=0) for clock in clocks]
+    begun = ex.date_trunc(stamps, "day")
+    assert begun.values.tolist() == [int(day.replace(tzinfo=zone).timestamp()) for day in days]
 
 
 def traced(holds: Any) -> Any:

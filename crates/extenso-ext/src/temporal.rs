@@ -14,13 +14,15 @@ pub(crate) mod show;
 mod texts;
 mod trunc;
 mod unit;
+mod zone;
 
-pub use calendar::{date_part, is_utc};
+pub use calendar::date_part;
 pub use interval::{IntervalTensor, IntervalTensorSpec};
 pub use made::{strftime, to_date, to_duration, to_time, to_timestamp};
 pub use texts::{TIME_IS_TEXT, TIME_PARSE, TIME_TEXTS, TimeText};
 pub use trunc::date_trunc;
 pub use unit::{TimeUnit, cast_unit};
+pub use zone::{InZone, TIME_LOCAL, TIME_OF_LOCAL, is_utc};
 
 use crate::meaning::{Meaning, differ};
 use extenso_core::{Tensor, Value};

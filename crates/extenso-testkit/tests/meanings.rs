@@ -257,6 +257,8 @@ fn times_are_made_of_texts_and_of_each_other_the_same_eager_traced_and_loaded() 
             to_timestamp(&strftime(&moments, FORMAT)?, "us", Some("UTC"), Some(FORMAT), Unread::Raise)?,
             to_date(&strftime(&dates, "%j of %Y")?, Some("%j of %Y"), Unread::Raise)?,
             date_trunc(&moments, "quarter")?,
+            date_trunc(&to_timestamp(&moments, "s", Some("Europe/Berlin"), None, Unread::Raise)?, "week")?,
+            date_part(&to_timestamp(&dates, "s", Some("America/New_York"), None, Unread::Raise)?, "day")?,
             date_trunc(&to_date(x, Some("%F"), Unread::Missing)?, "week")?,
         ])
     };
@@ -278,10 +280,9 @@ fn times_are_made_of_texts_and_of_each_other_the_same_eager_traced_and_loaded() 
     );
     let of = |x: &Value| to_timestamp(x, "s", None, None, Unread::Raise).expect_err("a zone").to_string();
     assert!(of(&stamps().into_value()).contains("zone UTC"));
-    let berlin = to_timestamp(&dates(), "s", Some("Europe/Berlin"), None, Unread::Raise)
-        .expect_err("a zone by name")
-        .to_string();
-    assert!(berlin.contains("Europe/Berlin"), "{berlin}");
+    let unknown = to_timestamp(&dates(), "s", Some("Europe/Atlantis"), None, Unread::Raise);
+    let unknown = unknown.expect_err("no zone").to_string();
+    assert!(unknown.contains("Europe/Atlantis"), "{unknown}");
 }
 
 fn dates() -> Value {

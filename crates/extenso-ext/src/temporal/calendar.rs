@@ -3,12 +3,13 @@
 //! Source: H. Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`; exact for all of the proleptic
 //! Gregorian calendar that the count reaches.
 
+use super::zone::{fixed, shown_by_clocks};
 use super::{DateTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::written::each;
-use extenso_core::{ExtensionType, Tensor, Value, ops};
+use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 
 const PARTS: &str = "'year', 'quarter', 'month', 'week', 'iso_year', 'day', 'weekday', 'day_of_year', 'hour', 'minute', 'second' or 'nanosecond'";
@@ -17,8 +18,8 @@ const PARTS: &str = "'year', 'quarter', 'month', 'week', 'iso_year', 'day', 'wee
 /// is 0), `day_of_year` (from 1), `hour`, `minute`, `second`, or `nanosecond` within the second.
 ///
 /// A week is that of ISO 8601: it begins on a Monday, and belongs to the year in which its Thursday is.
-/// A timestamp with a zone has the parts of its zone: UTC or an offset such as `+05:30`.
-/// Errors: another type; a part that the type does not have; a zone by name, whose offsets change and are not known here.
+/// A timestamp with a zone has the parts of its zone: UTC, an offset such as `+05:30`, or a name of the IANA database.
+/// Errors: another type; a part that the type does not have; a zone that is not known.
 ///
 /// ```
 /// # use extenso_core::{ExtensionType, Tensor};
@@ -57,7 +58,7 @@ fn part_of(x: &Value, part: &str) -> Result<Value> {
 
 /// The days since 1970-01-01 that timestamps are in, as i64.
 ///
-/// Errors: a zone whose offset changes.
+/// Errors: a zone that is not known.
 pub(super) fn days_of(x: &TimestampTensor) -> Result<Value> {
     let Some(at) = Local::of(x)? else { return ops::floor_divide(x.values(), per_day(x)?) };
     ops::add(ops::floor_divide(at.within, per_day(x)?)?, at.days)
@@ -65,7 +66,7 @@ pub(super) fn days_of(x: &TimestampTensor) -> Result<Value> {
 
 /// The units since midnight at which timestamps are, in their zone.
 ///
-/// Errors: a zone whose offset changes.
+/// Errors: a zone that is not known.
 pub(super) fn within_day(x: &TimestampTensor) -> Result<Value> {
     let Some(at) = Local::of(x)? else { return ops::remainder(x.values(), per_day(x)?) };
     ops::remainder(at.within, per_day(x)?)
@@ -86,51 +87,21 @@ struct Local {
 }
 
 impl Local {
-    /// Those of timestamps; none where the zone has no offset.
+    /// Those of timestamps; none where the zone is not ahead of UTC.
     fn of(x: &TimestampTensor) -> Result<Option<Local>> {
         let per_day = per_day(x)?;
-        let ahead = x.zone().map_or(Ok(0), offset_of)? * (per_day / 86_400);
-        if ahead == 0 {
-            return Ok(None);
+        let parts = |counts: &Arg, ahead: i64| {
+            let within = ops::add(ops::remainder(counts, per_day)?, ahead)?;
+            Ok(Some(Local { within, days: ops::floor_divide(counts, per_day)? }))
+        };
+        if let Some(shown) = shown_by_clocks(x)? {
+            return parts(&shown.into(), 0);
         }
-        let days = ops::floor_divide(x.values(), per_day)?;
-        Ok(Some(Local { within: ops::add(ops::remainder(x.values(), per_day)?, ahead)?, days }))
+        match x.zone().and_then(fixed).unwrap_or_default() {
+            0 => Ok(None),
+            ahead => parts(&x.values().into(), ahead * (per_day / 86_400)),
+        }
     }
-}
-
-/// Whether a zone is UTC, by any of its names.
-pub fn is_utc(zone: &str) -> bool {
-    matches!(zone, "UTC" | "Etc/UTC" | "Z" | "GMT" | "+00:00")
-}
-
-/// The seconds that a zone is ahead of UTC.
-///
-/// Errors: a zone whose offset changes.
-pub(super) fn offset_of(zone: &str) -> Result<i64> {
-    if is_utc(zone) {
-        return Ok(0);
-    }
-    let known = || {
-        let (sign, rest) = match zone.split_at_checked(1)? {
-            ("+", rest) => (1, rest),
-            ("-", rest) => (-1, rest),
-            _ => return None,
-        };
-        let (hours, minutes) = match rest.split_once(':') {
-            Some(parts) => parts,
-            None => rest.split_at_checked(2)?,
-        };
-        let digits = |text: &str| text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
-        let whole = digits(hours) && (digits(minutes) || minutes.is_empty());
-        let minutes = if minutes.is_empty() { "0" } else { minutes };
-        let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
-        (whole && hours < 24 && minutes < 60).then_some(sign * (hours * 3_600 + minutes * 60))
-    };
-    known().ok_or_else(|| {
-        Error::value(format!("the offset of the zone '{zone}' changes with time"))
-            .wanted("UTC, or an offset such as '+05:30'")
-            .hint("Convert the timestamps to local ones in the library that they come from.")
-    })
 }
 
 /// A part of days since 1970-01-01; none if it is one of a time.

@@ -1,8 +1,9 @@
 //! Times of integers, of texts and of other times, in rows and under masks.
 
-use super::calendar::{days_of, offset_of, within_day};
+use super::calendar::{days_of, within_day};
 use super::texts::{TIME_IS_TEXT, TimeText, counted, first_text, form, parsed, shown};
 use super::unit::{in_unit, rescaled};
+use super::zone::{fixed, when_clocks_show};
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
 use crate::meaning::nested::{below_filled, is_text, under_meaning_of};
@@ -17,8 +18,9 @@ use extenso_types::{DType, Error, Result};
 ///
 /// A text of a format without an offset is a time of the zone, and one of a day alone the midnight at which it begins. One that is not
 /// read is an error or missing, as `unread` says.
-/// Errors: other values; another unit than `s`, `ms`, `us` or `ns`; a text that is not exactly so many units; dates in a zone by name,
-/// whose offsets change and are not known here; timestamps of which only the given ones, or only the wanted ones, have a zone; a count that
+/// A time that clocks of the zone show twice is the first of the two; one that they leave out is as far behind the jump.
+/// Errors: other values; another unit than `s`, `ms`, `us` or `ns`; a text that is not exactly so many units; a zone that is not known;
+/// timestamps of which only the given ones, or only the wanted ones, have a zone; a count that
 /// 64 bits do not hold.
 ///
 /// ```
@@ -51,8 +53,7 @@ pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>, format: Option<&s
 /// Dates: of integers, so many days since 1970-01-01; of texts, such as `2001-02-03`, or of a format as for [`strftime`]; and the date of
 /// each timestamp, in its zone.
 ///
-/// Errors: other values; a text that is no date; a zone by name, whose offsets change and are not known here; a day that 32 bits do not
-/// count.
+/// Errors: other values; a text that is no date; a zone that is not known; a day that 32 bits do not count.
 ///
 /// ```
 /// # use extenso_core::{ExtensionType, Tensor};
@@ -115,8 +116,7 @@ pub fn to_duration(x: &Value, unit: &str, unread: Unread) -> Result<Value> {
 /// [`strftime`](https://docs.rs/chrono/latest/chrono/format/strftime), but that `%f` is six digits of a second's fraction, nine of `ns`.
 ///
 /// A timestamp with a zone is written in its zone. What is missing is missing in the texts.
-/// Errors: other values; directives of what such times do not have, and the name of a zone; a zone by name, whose offsets change and are
-/// not known here; years that are not within 262 thousand of the present.
+/// Errors: other values; directives of what such times do not have, and the name of a zone; a zone that is not known; years that are not within 262 thousand of the present.
 ///
 /// ```
 /// # use extenso_ext::{Unread, constant, strftime, to_timestamp};
@@ -161,12 +161,16 @@ fn seen_in(x: &TimestampTensor, unit: &str, zone: Option<&str>) -> Result<Tensor
 /// The counts of the units at which dates begin.
 fn midnights(dates: &DateTensor, unit: &str, zone: Option<&str>) -> Result<Tensor> {
     let per_second = unit.parse::<TimeUnit>()?.per_second();
-    let (per_day, ahead) = (86_400 * per_second, zone.map_or(Ok(0), offset_of)? * per_second);
+    let per_day = 86_400 * per_second;
     let days = ops::cast(dates.days()?, DType::I64)?;
     let most = i64::MAX / per_day - 1;
     let fits = ops::logical_and(ops::less_equal(&days, most)?, ops::greater_equal(&days, -most)?)?;
     let days = ops::check_all(days, fits, "the day does not fit 64 bits in the unit", "a coarser unit")?;
-    ops::subtract(ops::multiply(days, per_day)?, ahead)?.tensor().cloned()
+    let shown = ops::multiply(days, per_day)?;
+    if let Some(made) = when_clocks_show(&shown, unit, zone)? {
+        return made.tensor().cloned();
+    }
+    ops::subtract(shown, zone.and_then(fixed).unwrap_or_default() * per_second)?.tensor().cloned()
 }
 
 /// Days as 32 bits.

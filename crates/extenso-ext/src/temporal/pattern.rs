@@ -4,7 +4,7 @@
 //! units, or not at all; nothing that it says is left out of the time.
 
 use super::TimeUnit;
-use super::calendar::offset_of;
+use super::zone::Zone;
 use chrono::format::{Fixed, Item, Parsed, StrftimeItems, parse};
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveTime, Timelike};
 use extenso_types::{Error, Result};
@@ -23,9 +23,9 @@ pub(super) struct Pattern {
 }
 
 enum Kind {
-    /// With a zone whether the text says its offset, and how many seconds it is ahead of UTC; none where that changes.
+    /// With a zone whether the text says its offset, and the zone.
     Timestamp {
-        zone: Option<(bool, Option<i32>)>,
+        zone: Option<(bool, Zone)>,
     },
     Date,
     Time,
@@ -37,7 +37,7 @@ impl Pattern {
     /// The format of `timestamp`s, `date`s or `time`s that count a unit.
     ///
     /// Errors: other times; a format of other directives, of what such times do not have, or of the name of a zone; an offset without a
-    /// zone, or a zone by name without one.
+    /// zone; a zone that is not known.
     pub fn new(format: &str, of: &str, unit: &str, zone: Option<&str>) -> Result<Pattern> {
         let refuse = |what: String, wanted: &str| Err(Error::value(what).wanted(wanted).at("format"));
         let digits = if unit == "ns" { "9" } else { "6" };
@@ -68,12 +68,7 @@ impl Pattern {
         }
         let (kind, unit, per_day) = match of {
             "timestamp" => {
-                let ahead = |zone| offset_of(zone).map(|ahead| i32::try_from(ahead).ok());
-                let zone = match zone.map(ahead) {
-                    Some(Err(_)) if offset => Some((offset, None)),
-                    Some(ahead) => Some((offset, ahead?)),
-                    None => None,
-                };
+                let zone = zone.map(|zone| Ok::<_, Error>((offset, Zone::new(zone)?))).transpose()?;
                 (Kind::Timestamp { zone }, unit.parse()?, 1)
             }
             "date" => (Kind::Date, TimeUnit::Millisecond, if unit == "ms" { 1000 * PER_DAY } else { 1 }),
@@ -113,12 +108,17 @@ impl Pattern {
                     parsed.set_hour(0).ok()?;
                     parsed.set_minute(0).ok()?;
                 }
-                let ahead = match zone {
-                    None => 0,
-                    Some((true, _)) => parsed.offset()?,
-                    Some((false, ahead)) => (*ahead)?,
+                let local = |ahead| Some(parsed.to_naive_datetime_with_offset(ahead).ok()?.and_utc());
+                let (local, ahead) = match zone {
+                    None => (local(0)?, 0),
+                    Some((true, _)) => (local(parsed.offset()?)?, parsed.offset()?.into()),
+                    Some((false, zone)) => {
+                        // Seconds since 1970 are those of UTC, and say the offset.
+                        let known = parsed.timestamp().map(|second| zone.ahead_at(second));
+                        let shown = local(i32::try_from(known.unwrap_or_default()).ok()?)?;
+                        (shown, known.unwrap_or_else(|| zone.ahead_when(shown.timestamp())))
+                    }
                 };
-                let local = parsed.to_naive_datetime_with_offset(ahead).ok()?.and_utc();
                 self.units(i128::from(local.timestamp()) - i128::from(ahead), local.timestamp_subsec_nanos())
             }
         }
@@ -153,8 +153,8 @@ impl Pattern {
                 let moment = DateTime::from_timestamp(seconds, nanos)?;
                 match zone {
                     None => write!(text, "{}", moment.naive_utc().format_with_items(self.written.iter())),
-                    Some((_, ahead)) => {
-                        let zone = FixedOffset::east_opt(ahead.unwrap_or_default())?;
+                    Some((_, zone)) => {
+                        let zone = FixedOffset::east_opt(i32::try_from(zone.ahead_at(seconds)).ok()?)?;
                         write!(text, "{}", moment.with_timezone(&zone).format_with_items(self.written.iter()))
                     }
                 }

@@ -1,6 +1,7 @@
 //! Times as text: ISO 8601 for points, a number and its unit for lengths.
 
-use super::calendar::{civil, offset_of};
+use super::calendar::civil;
+use super::zone::fixed;
 use super::{DateTensor, DurationTensor, IntervalTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::Literal;
 use crate::args::typed;
@@ -42,10 +43,10 @@ pub(crate) fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
 
 /// What is shown of a zone; one by name is shown in UTC, with its name.
 pub(crate) fn zone(name: &str) -> Zone {
-    let (ahead, suffix) = match offset_of(name) {
-        Ok(0) => (0, "Z".to_string()),
-        Ok(ahead) => (ahead, name.to_string()),
-        Err(_) => (0, format!("Z[{name}]")),
+    let (ahead, suffix) = match fixed(name) {
+        Some(0) => (0, "Z".to_string()),
+        Some(ahead) => (ahead, name.to_string()),
+        None => (0, format!("Z[{name}]")),
     };
     Zone { name: name.to_string(), suffix, ahead }
 }

@@ -99,7 +99,7 @@ fn pattern(attrs: &dyn AttrSet) -> Result<Option<Pattern>> {
 }
 
 /// The spec of the only argument, which has this dtype, in another one.
-fn infer(args: &[LeafSpec], from: DType, to: DType) -> Result<OutputSpecs> {
+pub(super) fn infer_as(args: &[LeafSpec], from: DType, to: DType) -> Result<OutputSpecs> {
     let [x] = args else { return Err(Error::value(format!("{} arguments are given", args.len())).wanted("one")) };
     let x = x.tensor()?;
     if x.dtype != from {
@@ -109,7 +109,7 @@ fn infer(args: &[LeafSpec], from: DType, to: DType) -> Result<OutputSpecs> {
 }
 
 fn infer_parse(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
-    infer(args, DType::String, Reader::of(attrs)?.spelling.dtype())
+    infer_as(args, DType::String, Reader::of(attrs)?.spelling.dtype())
 }
 
 fn infer_is_text(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -119,7 +119,7 @@ fn infer_is_text(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> 
 
 fn infer_texts(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     pattern(attrs)?;
-    infer(args, spelling(attrs)?.dtype(), DType::String)
+    infer_as(args, spelling(attrs)?.dtype(), DType::String)
 }
 
 /// Reads texts as counts.

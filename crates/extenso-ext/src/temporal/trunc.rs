@@ -2,6 +2,7 @@
 
 use super::calendar::{days_of, of_days, within_day};
 use super::made::first_of;
+use super::zone::{shown_by_clocks, when_clocks_show};
 use super::{DateTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
 use crate::meaning::Meaning;
@@ -15,10 +16,10 @@ const UNITS: &str =
 /// When the year, month, day or the like began that each date, timestamp or time is in: those that are in one are equal then.
 ///
 /// Units are `year`, `quarter`, `month`, `week`, which begins on Monday, `day`, `hour`, `minute`, `second`, `millisecond` and
-/// `microsecond`; those of a day and longer for dates, those shorter than a day for times. A timestamp with a zone is in the day of its zone: UTC or an
-/// offset such as `+05:30`. The type stays, and what is missing.
-/// Errors: another type; a unit that the type does not have; a zone by name, whose offsets change and are not known here; a beginning
-/// that 64 bits do not count, or 32 those of dates.
+/// `microsecond`; those of a day and longer for dates, those shorter than a day for times. A timestamp with a zone is in the day of its zone.
+/// The type stays, and what is missing.
+/// Errors: another type; a unit that the type does not have; a zone that is not known; a beginning that 64 bits do not count, or 32 those
+/// of dates.
 ///
 /// ```
 /// # use extenso_ext::{Unread, constant, date_trunc, to_literal, to_timestamp};
@@ -35,12 +36,20 @@ pub fn date_trunc(x: &Value, unit: &str) -> Result<Value> {
 fn begun(x: &Value, unit: &str) -> Result<Value> {
     if let Some(x) = typed::<TimestampTensor>(x) {
         let per_second = x.unit().parse::<TimeUnit>()?.per_second();
-        let passed = match (passed_days(&days_of(&x)?, unit)?, passed_units(&within_day(&x)?, per_second, unit)?) {
-            (Some(days), _) => ops::add(ops::multiply(days, 86_400 * per_second)?, within_day(&x)?)?,
-            (None, Some(units)) => units,
-            (None, None) => return Err(no_unit(unit, "a timestamp")),
+        if let Some(units) = passed_units(&within_day(&x)?, per_second, unit)? {
+            return before(&x, units);
+        }
+        let days = passed_days(&days_of(&x)?, unit)?.ok_or_else(|| no_unit(unit, "a timestamp"))?;
+        let passed = ops::add(ops::multiply(days, 86_400 * per_second)?, within_day(&x)?)?;
+        // Days in which the offset changes are longer or shorter: clocks say when they began.
+        return match shown_by_clocks(&x)? {
+            Some(shown) => {
+                let begun = when_clocks_show(&earlier(&shown, passed)?, x.unit(), x.zone())?;
+                let begun = begun.ok_or_else(|| Error::internal("a zone has no clocks"))?;
+                Ok(x.over(begun)?.into_value())
+            }
+            None => before(&x, passed),
         };
-        return before(&x, passed);
     }
     if let Some(x) = typed::<DateTensor>(x) {
         let days = passed_days(&ops::cast(x.days()?, DType::I64)?, unit)?.ok_or_else(|| no_unit(unit, "a date"))?;
@@ -64,13 +73,16 @@ fn no_unit(unit: &str, of: &str) -> Error {
 
 /// The times that are so many units, of 64 bits, before others.
 fn before<T: Meaning + ExtensionType>(x: &T, passed: Value) -> Result<Value> {
-    let elements = x.elements();
-    let wide = ops::cast(&elements, DType::I64)?;
+    Ok(x.over(earlier(&x.elements(), passed)?)?.into_value())
+}
+
+/// Counts without so many units, of 64 bits, in the dtype of the counts.
+fn earlier(counts: &Value, passed: Value) -> Result<Value> {
+    let wide = ops::cast(counts, DType::I64)?;
     let begun = ops::subtract(&wide, passed)?;
-    let narrow = ops::cast(&begun, elements.tensor()?.dtype())?;
+    let narrow = ops::cast(&begun, counts.tensor()?.dtype())?;
     let fits = ops::logical_and(ops::equal(ops::cast(&narrow, DType::I64)?, &begun)?, ops::less_equal(begun, wide)?)?;
-    let begun = ops::check_all(narrow, fits, "when it began is before all times that can be counted", "a later time")?;
-    Ok(x.over(begun)?.into_value())
+    ops::check_all(narrow, fits, "when it began is before all times that can be counted", "a later time")
 }
 
 /// The days that have passed of the unit that each is in; none if it is shorter than a day.

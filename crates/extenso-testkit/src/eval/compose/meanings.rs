@@ -12,6 +12,8 @@ use extenso_types::{DType, Error, Result};
 extenso_core::attrs! {
     /// Of times.
     pub struct Unit { unit: String = "s".to_string() }
+    /// Of what is taken of times.
+    pub struct Part { part: String = "year".to_string() }
     /// Of times of texts, and of their texts.
     pub struct TimeForm {
         unit: String = "s".to_string(),
@@ -91,6 +93,12 @@ pub(super) static FUNCTIONS: &[Composed] = &[
             let tags = ops::cast(given(args, 0)?, DType::I8)?;
             inside(&tags, &|tags| Ok(UnionTensor::new(tags, None, children.clone())?.into_value()))
         },
+    },
+    Composed {
+        name: "date_part",
+        params: &["x"],
+        attrs: Part::DEF,
+        run: |args, attrs| extenso_ext::date_part(&given(args, 0)?, &Part::of(attrs)?.part),
     },
     Composed {
         name: "date_trunc",
