@@ -89,3 +89,19 @@ def test_errors_name_what_was_called() -> None:
         ex.from_numpy(months)
     with pytest.raises(ex.Error, match=r"^constant: \[1\]: found 1E\+80"):
         ex.constant([decimal.Decimal(1), decimal.Decimal("1e80")])
+
+
+def test_rows_of_one_length_have_it_as_the_spec_says() -> None:
+    spec = ex.RaggedTensorSpec([None, 2, None], "i64")
+    x = ex.constant([[[1], [2]], [[3], []]], spec)
+    assert x.shape == (2, 2, None) and x.spec.is_subtype_of(spec) and x.to_py() == [[[1], [2]], [[3], []]]
+    assert ex.function(lambda x: ex.sum(x, axis=2), input_signature=[spec])(x).to_py() == [[1, 2], [3, 0]]
+    for given, path, size in (([[[1], [2]], [[3]]], r"\[1\]", 1), ([[[1], [2], [3]]], r"\[0\]", 3), ([[]], r"\[0\]", 0)):
+        with pytest.raises(ex.ShapeError, match=f"constant: {path}: the list has {size} items.\nWanted: 2, as the spec"):
+            ex.constant(given, spec)
+    with pytest.raises(ex.ShapeError, match=r"\[0\]\[1\]: the list has 1 items.\nWanted: 3"):
+        ex.constant([[[1, 2, 3], [4]], []], ex.RaggedTensorSpec([None, None, 3], "i64"))
+    optional = ex.MaskedTensorSpec(spec)
+    assert ex.constant([[[1], [2]], None], optional).to_py() == [[[1], [2]], None]
+    with pytest.raises(ex.ShapeError, match="Wanted: 2"):
+        ex.constant([[[1]], None], optional)

@@ -115,6 +115,27 @@ def test_rows_that_may_be_missing_inside_rows_that_were_cut_out() -> None:
     assert ex.to_py(ex.function(lambda a: a == a)(z)) == ex.to_py(z == z)
 
 
+def _specs(x: object) -> list[str]:
+    return [str(ex.spec_of(x)), str(ex.to_py(x))]
+
+
+def test_lists_filled_up_are_in_a_trace_of_unknown_sizes_what_they_are_in_a_call() -> None:
+    x = ex.reshape(ex.arange(12), (2, 3, 2))
+    masked = ex.mask(x, [[True, False, True], [True, True, True]])
+    rows = ex.constant([[1, 2, 3], []])
+    cases = [
+        (x, ex.TensorSpec([None] * 3, "i64")),
+        (masked, ex.MaskedTensorSpec(values=ex.TensorSpec([None] * 3, "i64"), mask=ex.TensorSpec([None, None], "bool"))),
+        (rows, ex.RaggedTensorSpec([None, None], "i64")),
+    ]
+    for given, spec in cases:
+        for axis in range(ex.rank(given)):
+            for target in (0, 2, 4):
+                for clip in (False, True):
+                    f = ex.function(lambda x, axis=axis, target=target, clip=clip: ex.pad_none(x, target, axis=axis, clip=clip), input_signature=[spec])
+                    assert _specs(f(given)) == _specs(ex.pad_none(given, target, axis=axis, clip=clip))
+
+
 def test_what_is_no_bound_of_a_slice() -> None:
     with pytest.raises(ex.ScopeError, match="the step of the slice is a symbol"):
         ex.function(lambda x, a: x[::a])(ex.arange(3), ex.tensor(1))

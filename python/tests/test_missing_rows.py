@@ -29,13 +29,19 @@ def quartile(x: Any, axis: int) -> Any:
     ("of", "kind"),
     [(of, kind) for of in (ex.mean, ex.median, quartile, ex.std) for kind in (times, durations)] + [(ex.mean, decimals)],
 )
-def test_statistics_of_nothing_are_missing_in_graphs_too(of: "Callable[..., Any]", kind: "Callable[[Any], Any]") -> None:
+def test_statistics_of_nothing_are_missing_in_rows_and_errors_elsewhere(of: "Callable[..., Any]", kind: "Callable[[Any], Any]") -> None:
     x = kind(ex.tensor([[3, 1], [5, 2], [9, 9]]))
     f = ex.function(lambda x: of(x, 0))
     # The second call makes a trace of an unknown size, which the others run.
-    for n in (3, 2, 1, 0):
+    for n in (3, 2, 1):
+        assert str(ex.spec_of(f(x[:n]))) == str(ex.spec_of(of(x[:n], 0))), n
         assert ex.to_py(f(x[:n])) == ex.to_py(of(x[:n], 0)), n
-    assert ex.to_py(f(x[:0])) == [None, None]
+    for found in (f, lambda x: of(x, 0)):
+        with pytest.raises(ex.InvalidValueError, match="the axis has no element"):
+            found(x[:0])
+    rows = kind(ex.constant([[3, 1], []]))
+    for found in (ex.function(lambda x: of(x, 1)), lambda x: of(x, 1)):
+        assert ex.to_py(found(rows))[1] is None
 
 
 def test_one_row_that_may_be_missing_is_grouped_and_compared() -> None:

@@ -165,13 +165,13 @@ struct Sum {
 }
 
 impl Sum {
-    /// The product with zeros where an operand is missing, so that it adds nothing. A row that is missing in one operand has no product
-    /// in a result with the axis of rows.
+    /// The product with zeros where an operand is missing, so that it adds nothing. A list that is missing in one operand has no product
+    /// in a result with its axis.
     fn of_what_is_there(self) -> Result<Value> {
-        let missing = self.missing_rows()?;
-        let terms = self.terms.iter().map(|term| term.of_rows_there(missing.as_ref())).collect::<Result<_>>()?;
+        let Some((outer, inner)) = self.terms.iter().find_map(Term::rows) else { return self.of_tensors() };
+        let Some(mask) = self.lists_there(outer)? else { return self.value() };
+        let terms = self.terms.iter().map(|term| term.where_there(&mask, outer, inner)).collect::<Result<_>>()?;
         let product = Sum { terms, out: self.out.clone() }.value()?;
-        let Some(([outer, _], mask)) = missing else { return Ok(product) };
         match self.out.iter().position(|letter| *letter == outer) {
             Some(0) => masked_by(product, &mask),
             Some(at) => {
@@ -182,21 +182,11 @@ impl Sum {
         }
     }
 
-    /// The subscripts of rows of which some are missing, and which are there in every operand.
-    fn missing_rows(&self) -> Result<Option<([char; 2], Tensor)>> {
-        let mut found: Option<([char; 2], Tensor)> = None;
-        for Term { letters, operand } in &self.terms {
-            let masked = typed_arg::<MaskedTensor>(operand).filter(|x| typed::<RaggedTensor>(x.values()).is_some());
-            let (Some(masked), &[outer, inner, ..]) = (masked, &letters[..]) else { continue };
-            found = Some(match found {
-                None => ([outer, inner], masked.mask().clone()),
-                Some((rows, mask)) if rows == [outer, inner] => {
-                    (rows, ops::logical_and(mask, masked.mask())?.tensor()?.clone())
-                }
-                Some(other) => other,
-            });
-        }
-        Ok(found)
+    /// Which lists along the axis are there in every operand; none if no operand may miss one.
+    fn lists_there(&self, outer: char) -> Result<Option<Tensor>> {
+        let masks = self.terms.iter().filter_map(|term| term.lists(outer)).map(|lists| Ok(lists.mask().clone()));
+        let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
+        masks.reduce(both).transpose()
     }
 
     fn value(self) -> Result<Value> {
@@ -213,15 +203,15 @@ impl Sum {
         let place = |letter: char| self.out.iter().position(|of| *of == letter);
         match (place(outer), place(inner)) {
             (Some(0), Some(1)) => {
-                let values = self.of_values(&rows, outer, inner, true)?.value()?;
+                let values = self.of_values(&rows, outer, inner, true)?.of_what_is_there()?;
                 Ok(rows.with_values(values)?.into_value())
             }
             (None, Some(0)) => {
-                let values = self.of_values(&rows, outer, inner, true)?.value()?;
+                let values = self.of_values(&rows, outer, inner, true)?.of_what_is_there()?;
                 ops::sum(rows.with_values(values)?.into_value(), Axes::List(vec![0]), false)
             }
             (Some(at), None) => self.summed_rows(&rows, (outer, inner), at),
-            (None, None) => self.of_values(&rows, outer, inner, false)?.value(),
+            (None, None) => self.of_values(&rows, outer, inner, false)?.of_what_is_there(),
             (_, Some(_)) => Err(Error::shape(format!("axis '{inner}' is ragged in '{outer}'"))
                 .wanted(format!("'{outer}{inner}' at the beginning of the result, or one of the two"))
                 .hint("Make the rows dense first: `to_tensor`.")),
@@ -232,7 +222,7 @@ impl Sum {
     fn summed_rows(mut self, rows: &RaggedTensor, (outer, inner): (char, char), at: usize) -> Result<Value> {
         self.out.remove(at);
         self.out.insert(0, outer);
-        let values = self.of_values(rows, outer, inner, true)?.value()?;
+        let values = self.of_values(rows, outer, inner, true)?.of_what_is_there()?;
         let sums = ops::sum(rows.with_values(values)?.into_value(), Axes::List(vec![1]), false)?;
         if at == 0 { Ok(sums) } else { moved_back(sums, at) }
     }
@@ -280,21 +270,30 @@ fn mask_in(x: &MaskedTensor, letters: &[char], out: &[char]) -> Result<Option<Ma
 }
 
 impl Term {
-    /// The term with nothing in rows that are missing.
-    fn of_rows_there(&self, missing: Option<&([char; 2], Tensor)>) -> Result<Term> {
-        let Arg::Value(value) = &self.operand else {
-            return Ok(Term { letters: self.letters.clone(), operand: self.operand.clone() });
+    /// The subscripts of the rows of the operand, if it has rows.
+    fn rows(&self) -> Option<(char, char)> {
+        let masked = typed_arg::<MaskedTensor>(&self.operand);
+        let rows = masked.map_or_else(|| typed_arg(&self.operand), |x| typed::<RaggedTensor>(x.values()));
+        rows.and_then(|_| Some((*self.letters.first()?, *self.letters.get(1)?)))
+    }
+
+    /// The operand as lists along the axis of which some are missing, if it is that.
+    fn lists(&self, outer: char) -> Option<MaskedTensor> {
+        let of_lists = |x: &MaskedTensor| x.mask_rank().is_ok_and(|axes| axes == 1) && self.letters.len() > 1;
+        typed_arg(&self.operand).filter(|x| self.letters.first() == Some(&outer) && of_lists(x))
+    }
+
+    /// The term with nothing in lists that are missing.
+    fn where_there(&self, mask: &Tensor, outer: char, inner: char) -> Result<Term> {
+        let operand = self.lists(outer).map_or_else(|| self.operand.clone(), |lists| Arg::from(lists.values()));
+        let operand = match &operand {
+            Arg::Value(value) if self.letters.starts_with(&[outer, inner]) => {
+                let rows = typed::<RaggedTensor>(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok)?;
+                Arg::Value(rows.only_where(mask)?.into_value())
+            }
+            Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => operand,
         };
-        let rows = match typed::<MaskedTensor>(value) {
-            Some(masked) => masked.rows_there()?,
-            None => typed::<RaggedTensor>(value),
-        };
-        let there = match (rows, missing) {
-            (Some(rows), Some((of, mask))) if self.letters.starts_with(of) => rows.only_where(mask)?.into_value(),
-            (Some(rows), _) => rows.into_value(),
-            (None, _) => value.clone(),
-        };
-        Ok(Term { letters: self.letters.clone(), operand: Arg::Value(there) })
+        Ok(Term { letters: self.letters.clone(), operand })
     }
 
     /// The operand over the values of rows: cut as they are, or repeated for each, or as it stands.

@@ -44,16 +44,22 @@ pub(crate) fn is_time(x: &Value) -> bool {
 }
 
 fn of_decimals(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
-    let n = count(x, axis.clone(), keepdims)?;
+    let n = counted(x, axis, keepdims)?;
     let mean = ops::divide(ops::sum(x, axis.clone(), keepdims)?, ops::maximum(&n, 1)?)?;
-    where_any(x, axis, mean, &n)
+    where_any(x, mean, &n)
 }
 
-/// The upper and the lower halves of the bits are added apart, since the sum of the counts may not fit 64 bits.
 fn of_times(x: &Value, like: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let n = counted(x, axis, keepdims)?;
+    where_any(x, mean_of_times(x, like, axis, keepdims, &n)?, &n)
+}
+
+/// The mean of so many times, and the epoch of none.
+///
+/// The upper and the lower halves of the bits are added apart, since the sum of the counts may not fit 64 bits.
+fn mean_of_times(x: &Value, like: &Value, axis: &Axes, keepdims: bool, n: &Value) -> Result<Value> {
     let counts = ops::cast(plain(x)?, DType::I64)?;
-    let n = count(x, axis.clone(), keepdims)?;
-    let each = ops::maximum(&n, 1)?;
+    let each = ops::maximum(n, 1)?;
     let upper = ops::sum(ops::bitwise_right_shift(&counts, 32)?, axis.clone(), keepdims)?;
     let lower = ops::sum(ops::bitwise_and(&counts, (1_i64 << 32) - 1)?, axis.clone(), keepdims)?;
     let carried = ops::multiply(ops::remainder(&upper, &each)?, 1_i64 << 32)?;
@@ -62,7 +68,7 @@ fn of_times(x: &Value, like: &Value, axis: &Axes, keepdims: bool) -> Result<Valu
     let rest = ops::add(ops::remainder(carried, &each)?, ops::remainder(lower, &each)?)?;
     let mean = ops::add(whole, ops::floor_divide(rest, each)?)?;
     let dtype = crate::dtype_of(&like.spec()?).unwrap_or(DType::I64);
-    where_any(x, axis, under_meaning_of(like, &ops::cast(mean, dtype)?)?, &n)
+    under_meaning_of(like, &ops::cast(mean, dtype)?)
 }
 
 /// The standard deviation of times as durations, rounded to the unit; of dates in seconds or in the unit that they have below days.
@@ -70,16 +76,19 @@ fn of_times(x: &Value, like: &Value, axis: &Axes, keepdims: bool) -> Result<Valu
 /// It is found in floats of what the times differ from the mean of all, so that moments far from the epoch lose nothing.
 pub(crate) fn deviation_of_times(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
     let counts = ops::cast(plain(x)?, DType::I64)?;
-    let center = fill_none(&ops::cast(plain(&mean(x, Axes::All, false)?)?, DType::I64)?, 0)?;
+    let n = count(x, Axes::All, false)?;
+    let center = plain(&mean_of_times(x, &innermost(x), &Axes::All, false, &n)?)?;
+    let center = fill_none(&ops::cast(center, DType::I64)?, 0)?;
     let apart = ops::cast(ops::subtract(counts, center)?, DType::F64)?;
     let spread = lists::std(&apart, axis, correction, keepdims)?;
-    let known = ops::isfinite(&spread)?;
+    let (known, may_lack) = (ops::isfinite(&spread)?, may_be_none(x) || correction > 0.0);
+    let known = if may_lack || !may_be_empty(x, axis)? { known } else { some(known.clone(), known)? };
     let (unit, each) = duration_unit(&innermost(x))?;
     let whole = ops::round(ops::multiply(ops::where_(&known, spread, 0.0)?, each)?)?;
     let made = below(&ops::cast(whole, DType::I64)?, &|counts| {
         Ok(DurationTensor::new(counts.tensor()?.clone(), &unit)?.into_value())
     })?;
-    if may_be_none(x, axis)? || correction > 0.0 { mask(&made, &known) } else { Ok(made) }
+    if may_lack { mask(&made, &known) } else { Ok(made) }
 }
 
 /// The unit of the durations between such times, and how many of them the unit of the times has.
@@ -94,13 +103,27 @@ fn duration_unit(x: &Value) -> Result<(String, f64)> {
 }
 
 /// The means, missing where nothing was there, of a value of which that may be so.
-fn where_any(x: &Value, axis: &Axes, mean: Value, n: &Value) -> Result<Value> {
-    if may_be_none(x, axis)? { mask(&mean, &ops::greater(n, 0)?) } else { Ok(mean) }
+fn where_any(x: &Value, mean: Value, n: &Value) -> Result<Value> {
+    if may_be_none(x) { mask(&mean, &ops::greater(n, 0)?) } else { Ok(mean) }
 }
 
-/// Whether there may be nothing along the axes.
-pub(crate) fn may_be_none(x: &Value, axis: &Axes) -> Result<bool> {
-    Ok(typed::<MaskedTensor>(x).is_some() || typed::<RaggedTensor>(x).is_some() || may_be_empty(x, axis)?)
+/// Whether what is found along axes may be missing: in rows and under masks, as the largest and the smallest may. The type says it, and
+/// not the sizes, of which a trace may know less than a call.
+pub(crate) fn may_be_none(x: &Value) -> bool {
+    typed::<MaskedTensor>(x).is_some() || typed::<RaggedTensor>(x).is_some()
+}
+
+/// How many elements are there along the axes.
+///
+/// Errors: none, of a value of which nothing can be missing; while tracing this is found when the graph runs.
+pub(crate) fn counted(x: &Value, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let n = count(x, axis.clone(), keepdims)?;
+    if may_be_none(x) || !may_be_empty(x, axis)? { Ok(n) } else { some(n.clone(), ops::greater(n, 0)?) }
+}
+
+/// The value, of which there is something wherever it stands.
+fn some(value: Value, there: Value) -> Result<Value> {
+    ops::check_all(value, there, "the axis has no element".to_string(), "at least one element".to_string())
 }
 
 fn may_be_empty(x: &Value, axis: &Axes) -> Result<bool> {

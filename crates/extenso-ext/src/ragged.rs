@@ -22,6 +22,7 @@ mod text;
 mod uniform;
 mod within;
 
+pub(crate) use arrange::reshape_like as reshape_like_rows;
 pub(crate) use columns::has_rows;
 pub use dense::to_dense;
 pub(crate) use dense::zero;

@@ -2,8 +2,9 @@
 //!
 //! Invariant: what meets at one place is in the order that it has in the arguments, so that the bits of a sum depend on that alone.
 
-use crate::args::int;
+use crate::args::{int, typed_ref};
 use crate::axes::{dim, outer, rank};
+use crate::masked::MaskedTensor;
 use crate::mean::mean;
 use crate::ragged::RaggedTensor;
 use crate::ragged::reduction::of_rows;
@@ -133,8 +134,8 @@ fn positions(given: &Value) -> Result<Value> {
 
 /// A tensor of `shape` with `updates` at positions along its first axes, and zeros elsewhere; what meets at one is added up.
 ///
-/// Shapes: as of [`gather_nd`](crate::gather_nd): a vector along the last axis of `indices` is one position. Negative positions count from
-/// the end. Errors: indices that are no dense integers; more positions than axes, or none; a position out of range; updates of another
+/// An update that is missing adds nothing. Shapes: as of [`gather_nd`](crate::gather_nd): a vector along the last axis of `indices` is one
+/// position. Negative positions count from the end. Errors: indices that are no dense integers; more positions than axes, or none; a position out of range; updates of another
 /// shape than `gather_nd` would give; other dtypes than numbers; a negative size.
 ///
 /// ```
@@ -145,7 +146,7 @@ fn positions(given: &Value) -> Result<Value> {
 /// ```
 pub fn scatter_nd(indices: &Value, updates: &Value, shape: &[i64]) -> Result<Value> {
     let scattered = || {
-        let dtype = updates.tensor().map_err(|e| e.at("updates"))?.dtype();
+        let dtype = unmasked(updates).tensor().map_err(|e| e.at("updates"))?.dtype();
         let zeros = ops::zeros(shape.to_vec(), dtype)?;
         let at = Places::of(indices, &zeros)?;
         let sums = ops::scatter_add_like(at.flat_updates(updates, &zeros)?, &at.flat, at.flattened(&zeros)?)?;
@@ -156,7 +157,7 @@ pub fn scatter_nd(indices: &Value, updates: &Value, shape: &[i64]) -> Result<Val
 
 /// `x` with `updates` added at positions along its first axes; TensorFlow's `tensor_scatter_nd_add`.
 ///
-/// Shapes and errors: as [`scatter_nd`], whose `shape` is that of `x`.
+/// What is missing of `x` stays so. Shapes and errors: as [`scatter_nd`], whose `shape` is that of `x`.
 ///
 /// ```
 /// # use extenso_core::Tensor;
@@ -166,16 +167,17 @@ pub fn scatter_nd(indices: &Value, updates: &Value, shape: &[i64]) -> Result<Val
 /// ```
 pub fn scatter_nd_add(x: &Value, indices: &Value, updates: &Value) -> Result<Value> {
     let added = || {
-        let at = Places::of(indices, x)?;
-        let sums = ops::scatter_add_like(at.flat_updates(updates, x)?, &at.flat, at.flattened(x)?)?;
-        ops::add(x, ops::reshape_like(sums, x)?)
+        let like = unmasked(x);
+        let at = Places::of(indices, &like)?;
+        let sums = ops::scatter_add_like(at.flat_updates(updates, &like)?, &at.flat, at.flattened(&like)?)?;
+        ops::add(x, ops::reshape_like(sums, like)?)
     };
     added().map_err(|e| e.at_part("scatter_nd_add"))
 }
 
 /// `x` with `updates` in the place of what is at positions along its first axes; TensorFlow's `tensor_scatter_nd_update`.
 ///
-/// Of several updates at one position the last one stays. Shapes and errors: as [`scatter_nd_add`], of any dtype.
+/// Of several updates at one position the last one stays; one that is missing leaves nothing there. Shapes and errors: as [`scatter_nd_add`], of any dtype.
 ///
 /// ```
 /// # use extenso_core::Tensor;
@@ -185,7 +187,7 @@ pub fn scatter_nd_add(x: &Value, indices: &Value, updates: &Value) -> Result<Val
 /// ```
 pub fn scatter_nd_update(x: &Value, indices: &Value, updates: &Value) -> Result<Value> {
     let updated = || {
-        let at = Places::of(indices, x)?;
+        let at = Places::of(indices, &unmasked(x))?;
         let (flat, updates) = (at.flattened(x)?, at.flat_updates(updates, x)?);
         // Behind the elements stand the updates: for each place the last update that goes there, or the element.
         let own = ops::indices_along(&flat, 0)?;
@@ -197,6 +199,11 @@ pub fn scatter_nd_update(x: &Value, indices: &Value, updates: &Value) -> Result<
         ops::reshape_like(ops::take(ops::concat(vec![flat, updates], 0)?, from, 0)?, x)
     };
     updated().map_err(|e| e.at_part("scatter_nd_update"))
+}
+
+/// The values under a mask.
+fn unmasked(x: &Value) -> Value {
+    typed_ref::<MaskedTensor>(x).map_or_else(|| x.clone(), |x| unmasked(x.values()))
 }
 
 /// Positions along the first axes of a tensor.

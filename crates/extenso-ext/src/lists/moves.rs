@@ -161,8 +161,7 @@ pub fn roll(x: &Value, shift: impl Into<Arg>, axis: &Axes) -> Result<Value> {
                     return in_shape_of(x, axes[0], rolled);
                 }
                 (Counts::Data(..), Axes::All) if matches!(one, Arg::Value(by) if is_scalar(by)?) => {
-                    let flat = ops::reshape(x, vec![-1])?;
-                    return ops::reshape_like(roll(&flat, one.clone(), &Axes::List(vec![0]))?, x);
+                    return in_one_list(x, &|flat| roll(flat, one.clone(), &Axes::List(vec![0])));
                 }
                 (Counts::Data(..), _) => {
                     return Err(Error::value("the shifts are data")
@@ -184,7 +183,9 @@ fn one_shift(shift: &Arg) -> Result<i64> {
 }
 
 fn by_axes(x: &Value, shift: &[i64], axis: &Axes) -> Result<Value> {
-    let Axes::List(axes) = axis else { return lists_missing_as_in(x, ops::roll(x, shift.to_vec(), Axes::All)?) };
+    let Axes::List(axes) = axis else {
+        return in_one_list(x, &|flat| ops::roll(flat, shift.to_vec(), 0));
+    };
     let places = axes.iter().map(|&axis| normalize_axis(axis, rank(x)?)).collect::<Result<Vec<usize>>>()?;
     if !places.iter().any(|&at| is_ragged(x, at)) {
         return ops::roll(x, shift.to_vec(), axis.clone());
@@ -204,10 +205,19 @@ fn by_axes(x: &Value, shift: &[i64], axis: &Axes) -> Result<Value> {
     })
 }
 
-/// What was made in the rows of a value, without the rows that are missing there as a whole.
+/// What a function of one list makes of all elements, in their places; rows that are missing have none, and stay so.
+fn in_one_list(x: &Value, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
+    let there = without_missing_rows(x, 0)?;
+    let made = f(&ops::reshape(&there, vec![-1_i64])?)?;
+    lists_missing_as_in(x, ops::reshape_like(made, there)?)
+}
+
+/// What was made in the rows of a value that are there, without those that are missing as a whole.
 fn lists_missing_as_in(x: &Value, made: Value) -> Result<Value> {
-    if let Some(masked) = typed_ref::<MaskedTensor>(x).filter(|x| typed_ref::<RaggedTensor>(x.values()).is_some()) {
-        return masked_by(lists_missing_as_in(masked.values(), made)?, masked.mask());
+    if let Some(masked) = typed_ref::<MaskedTensor>(x)
+        && let Some(rows) = masked.rows_there()?
+    {
+        return masked_by(lists_missing_as_in(&rows.into_value(), made)?, masked.mask());
     }
     match (typed_ref::<RaggedTensor>(x), typed_ref::<RaggedTensor>(&made)) {
         (Some(rows), Some(moved)) => {

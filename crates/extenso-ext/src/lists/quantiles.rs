@@ -5,7 +5,7 @@ use super::{along_one, nth};
 use crate::args::{answer, int, typed_ref};
 use crate::axes::{is_ragged, one_row, rank};
 use crate::masked::{MaskedTensor, fill_none, stretched};
-use crate::mean::{is_time, may_be_none};
+use crate::mean::{counted, is_time, may_be_none};
 use crate::meaning::nested::{innermost, plain, under_meaning_of};
 use crate::missing::{count, drop_none, may_lack};
 use crate::ragged::columns::rows_of;
@@ -134,6 +134,7 @@ fn columns_first(x: &Value, at: usize) -> Result<Value> {
 
 /// The quantile of times as a time, rounded down to their unit: missing where there is nothing.
 fn of_times(x: &Value, like: &Value, q: &Quantiles, axis: &Axes, keepdims: bool) -> Result<Value> {
+    let lacking = may_be_none(x);
     let all = || -> Result<_> { Ok((there(x)?, 0, (0..rank(x)?).map(int).collect())) };
     let (x, at, kept): (Value, usize, Vec<i64>) = match axis {
         Axes::All => all()?,
@@ -159,10 +160,10 @@ fn of_times(x: &Value, like: &Value, q: &Quantiles, axis: &Axes, keepdims: bool)
         (x, at) = (ops::moveaxis(x, vec![int(at)], vec![-1])?, ends);
     }
     let along = Axes::List(vec![int(at)]);
-    let last = ops::subtract(count(&x, along.clone(), false)?, 1)?;
+    let last = ops::subtract(if lacking { count(&x, along, false)? } else { counted(&x, &along, false)? }, 1)?;
     let place = ops::multiply(ops::cast(&last, DType::F64)?, q.value()?)?;
     let below = ops::floor(&place)?;
-    let (sorted, default) = (ops::sort(counts, int(at), false)?, (!may_be_none(&x, &along)?).then(|| Arg::from(0)));
+    let (sorted, default) = (ops::sort(counts, int(at), false)?, (!lacking).then(|| Arg::from(0)));
     let lower = ops::cast(&below, DType::I64)?;
     let upper = ops::minimum(ops::add(&lower, 1)?, last)?;
     let [a, b] = [lower, upper].map(|place| nth(&sorted, place, int(at), default.clone()));

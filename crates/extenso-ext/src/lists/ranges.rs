@@ -1,12 +1,13 @@
 //! Lists of numbers that are equally far from each other.
 
 use super::rows_value;
-use crate::args::typed_ref;
+use crate::args::{typed, typed_ref};
+use crate::axes::{one_size, outer, rank, zeros};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::{Arg, ExtensionType, Value, ops, strengthen};
-use extenso_types::{Error, Result};
+use extenso_types::{Dim, Error, Result};
 
 /// For each row the numbers from its start by steps of its delta up to its limit and without it: `tf.ragged.range`.
 ///
@@ -37,7 +38,26 @@ fn counted(starts: &Arg, limits: &Arg, deltas: &Arg) -> Result<Value> {
         let found = counted(&values(starts)?, &values(limits)?, &values(deltas)?)?;
         return Ok(rows.with_values(found)?.into_value());
     }
-    if let Some(masked) = typed_ref::<MaskedTensor>(&all).filter(|masked| masked.values().tensor().is_ok()) {
+    if let Some(masked) = typed_ref::<MaskedTensor>(&all)
+        && typed_ref::<RaggedTensor>(masked.values()).is_some()
+    {
+        // In rows that are missing no range stands. One row, and a column, are for each of the others.
+        let one = |value: &Value| outer(value) == Some(Dim::Known(1));
+        let there = |arg: &Arg| -> Result<Arg> {
+            let Arg::Value(value) = arg else { return Ok(arg.clone()) };
+            let repeated = one(value) && !one(&all);
+            let value = if repeated { ops::take(value, zeros(&all)?, 0)? } else { value.clone() };
+            let of_rows = typed::<MaskedTensor>(&value).filter(|x| typed::<RaggedTensor>(x.values()).is_some());
+            let value = of_rows.map_or(value, |x| x.values().clone());
+            if rank(&value)? < 2 || one_size(&value, 1) == Some(1) {
+                return Ok(Arg::Value(value));
+            }
+            let rows = typed::<RaggedTensor>(&value).map_or_else(|| RaggedTensor::of_uniform(&value), Ok)?;
+            Ok(Arg::Value(rows.only_where(masked.mask())?.into_value()))
+        };
+        return masked_by(counted(&there(starts)?, &there(limits)?, &there(deltas)?)?, masked.mask());
+    }
+    if let Some(masked) = typed_ref::<MaskedTensor>(&all) {
         // A range of nothing stands where it is not known of what.
         let there = |arg: &Arg, other: i64| {
             if matches!(arg, Arg::Scalar(_)) {

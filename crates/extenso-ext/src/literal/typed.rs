@@ -311,10 +311,18 @@ fn rows(spec: &ExtSpec, lead: Vec<usize>, items: Vec<Item<'_>>) -> Result<Value>
     if lead.len() != 1 {
         return Err(Error::shape(format!("rows stand inside {} axes", lead.len())).wanted("rows of one outer axis"));
     }
+    if let Some(item) = items.iter().find(|item| matches!(item.literal, Some(Literal::None))) {
+        return Err(missing(item));
+    }
+    if let Some(length) = partition.uniform_row_length {
+        let partition = RowPartition::of_length(items.len(), length, partition.index)?;
+        let (_, inner) = deeper(lead, items, Dim::Known(length))?;
+        let values = build(values, vec![inner.len()], inner)?;
+        return Ok(RaggedTensor::from_partition(values, partition)?.into_value());
+    }
     let (mut lengths, mut inner) = (Vec::with_capacity(items.len()), Vec::new());
     for item in &items {
-        let list = if item.is_missing() && item.literal.is_some() { Err(missing(item)) } else { item.list("a list") };
-        let list = list?.unwrap_or_default();
+        let list = item.list("a list")?.unwrap_or_default();
         lengths.push(list.len());
         inner.extend(list);
     }

@@ -47,6 +47,8 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::TRANSPOSE, "MaskedTensor transpose", rows::transpose),
         (&ops::ROW_LENGTHS, "MaskedTensor row lengths", rows::row_lengths),
         (&ops::MATMUL, "MaskedTensor matmul", products::matmul),
+        (&ops::SCATTER_ADD_LIKE, "MaskedTensor scatter", products::scatter_add),
+        (&ops::SCATTER_ADD_ALONG_AXIS, "MaskedTensor scatter", products::scatter_add),
         (&ops::TAKE_ALONG_AXIS, "MaskedTensor take_along_axis", rows::take_along_axis),
         (&ops::PAD, "MaskedTensor pad", structure::pad),
         (&ops::BROADCAST_TO, "MaskedTensor broadcasting", structure::broadcast_to),

@@ -1,9 +1,9 @@
-//! Products of masked tensors: what is missing is zero, so that it adds nothing to a sum, as in a reduction; a list that is missing beside the
-//! axes that are summed has no product.
+//! Products and sums of masked tensors: what is missing is zero, so that it adds nothing to a sum, as in a reduction; a list that is missing
+//! beside the axes that are summed has no product.
 
 use super::operands::Mask;
 use super::{MaskedTensor, fill_none};
-use crate::args::{answer, int, typed};
+use crate::args::{answer, int, typed, typed_arg};
 use crate::axes::{outer, rank};
 use crate::lists::spread;
 use crate::ragged::RaggedTensor;
@@ -81,4 +81,15 @@ fn zero_where_missing(value: &Value) -> Result<(Value, Option<Tensor>)> {
         Some(rows) => Ok((fill_none(&rows, 0)?, Some(masked.mask))),
         None => Ok((masked.filled(0)?, None)),
     }
+}
+
+/// `scatter_add_like` and the like: an update that is missing adds nothing, and the third argument lends its shape alone.
+pub(super) fn scatter_add(call: &Call<'_>) -> Answer {
+    let [updates, indices, like] = call.args else { return Ok(None) };
+    if typed_arg::<MaskedTensor>(indices).is_some() {
+        return Ok(None);
+    }
+    let updates = fill_none(updates.value()?, 0)?;
+    let like = typed_arg::<MaskedTensor>(like).map_or_else(|| like.clone(), |like| Arg::from(like.values()));
+    answer(call_one(call.op, &[Arg::Value(updates), indices.clone(), like], call.attrs)?)
 }

@@ -49,13 +49,17 @@ pub(super) fn expand_dims_at(call: &Call<'_>) -> Answer {
     answer(axes.iter().try_fold(x.into_value(), |x, &axis| ops::expand_dims(x, int(axis)))?)
 }
 
-/// `squeeze` drops axes of the mask from values and mask, and those inside from the values alone; of rows those inside.
+/// `squeeze` drops axes of the mask from values and mask, and those inside from the values alone; of rows those inside, and the axis of
+/// rows of one value each.
 pub(super) fn squeeze(call: &Call<'_>) -> Answer {
     let [arg] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(arg) else { return Ok(None) };
     let axes = normalize_axes(&Squeeze::of(call.attrs)?.axis, rank(x.values())?)?;
-    if masked_rows(arg).is_some() && axes.iter().any(|axis| *axis < 2) {
-        return Err(missing_rows());
+    if masked_rows(arg).is_some() {
+        let of_one = one_size(x.values(), 1) == Some(1);
+        if axes.contains(&0) || (axes.contains(&1) && !of_one) {
+            return Err(missing_rows());
+        }
     }
     let known = x.mask_rank()?;
     let outer: Vec<i64> = axes.iter().filter(|axis| **axis < known).map(|axis| int(*axis)).collect();

@@ -7,7 +7,7 @@ use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
 use crate::axes::{dim, is_ragged, outer, rank, witness, zeros_of};
 use crate::missing::{mask, one_more};
-use crate::ragged::{RaggedTensor, concat_rows, mask_by_rows, take_by_rows};
+use crate::ragged::{RaggedTensor, concat_rows, mask_by_rows, reshape_like_rows, take_by_rows};
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::ops::{OneAxis, Pad, Reshape, Slice};
@@ -181,7 +181,7 @@ pub(super) fn reshape_like(call: &Call<'_>) -> Answer {
     let [x, like] = flat(call) else { return Ok(None) };
     match typed_arg::<MaskedTensor>(like) {
         Some(like) => answer(call_one(call.op, &[x.clone(), Arg::Value(like.values_there()?)], call.attrs)?),
-        None if typed_arg::<RaggedTensor>(like).is_some() => Ok(None),
+        None if typed_arg::<RaggedTensor>(like).is_some() => reshape_like_rows(call),
         None => whole(call),
     }
 }

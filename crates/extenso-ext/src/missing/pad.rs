@@ -3,7 +3,7 @@
 use super::as_rows;
 use super::drop::axis_at;
 use crate::args::{int, typed};
-use crate::axes::{counted, dim, outer, positions, rank};
+use crate::axes::{counted, outer, positions, rank};
 use crate::batchable::{records_of, restored};
 use crate::masked::MaskedTensor;
 use crate::meaning::over_elements;
@@ -60,11 +60,15 @@ impl Padding {
         }
         match axis {
             0 => self.elements(x),
+            // An axis that is no rows goes to the front and back, whether sizes are known or not.
+            _ if typed::<RaggedTensor>(x).is_none() && !has_rows(x) => {
+                let padded = self.elements(&ops::moveaxis(x, vec![int(axis)], vec![0_i64])?)?;
+                ops::moveaxis(padded, vec![0_i64], vec![int(axis)])
+            }
             1 => self.rows(x),
             inner => {
                 let rows = as_rows(x)?;
-                let padded = rows.with_values(self.along(rows.values(), inner - 1)?)?;
-                if typed::<RaggedTensor>(x).is_some() { Ok(padded.into_value()) } else { uniform(padded, dim(x, 1)?) }
+                Ok(rows.with_values(self.along(rows.values(), inner - 1)?)?.into_value())
             }
         }
     }
@@ -85,66 +89,30 @@ impl Padding {
     /// The lists along the second axis.
     fn rows(&self, x: &Value) -> Result<Value> {
         let rows = as_rows(x)?.compact()?;
-        let lengths = rows.row_lengths()?;
-        let wanted = if self.clip {
-            ops::add(ops::zeros_like(&lengths)?, self.target)?
-        } else {
-            ops::maximum(&lengths, self.target)?
+        let (lengths, starts) = (Value::from(rows.row_lengths()?), ops::row_starts(rows.partition())?);
+        let behind = ops::sum(&lengths, 0, false)?;
+        if self.clip && !has_rows(rows.values()) {
+            // Lists of one length are an axis.
+            let place = counted(usize::try_from(self.target).unwrap_or(usize::MAX))?;
+            let each = |of_row: Value| ops::expand_dims(of_row, 1);
+            return at_places(rows.values(), place, each(lengths)?, each(starts)?, behind);
+        }
+        let wanted = match self.clip {
+            true => ops::add(ops::zeros_like(&lengths)?, self.target)?,
+            false => ops::maximum(&lengths, self.target)?,
         };
         let partition = cut_like(wanted, rows.partition())?;
-        let place = ops::places_in_rows(&partition)?;
-        let there = ops::less(&place, ops::gather_rows_of(&lengths, &partition)?)?;
-        let start = ops::gather_rows_of(ops::row_starts(rows.partition())?, &partition)?;
-        let behind = ops::sum(lengths, 0, false)?;
-        let at = ops::where_(&there, ops::add(start, place)?, behind)?;
-        let values = masked_by(ops::take(one_more(rows.values())?, at, 0)?, there.tensor()?)?;
-        let padded = RaggedTensor::from_partition(values, partition)?;
-        let target = usize::try_from(self.target).unwrap_or(usize::MAX);
-        match (self.clip, typed::<RaggedTensor>(x)) {
-            (true, _) => uniform(padded, Dim::Known(target)),
-            (false, Some(_)) => Ok(padded.into_value()),
-            (false, None) => {
-                let size = dim(x, 1)?.known().map_or_else(Dim::any, |size| Dim::Known(size.max(target)));
-                uniform(padded, size)
-            }
-        }
+        let (place, each) = (ops::places_in_rows(&partition)?, |of_row| ops::gather_rows_of(of_row, &partition));
+        let values = at_places(rows.values(), place, each(lengths)?, each(starts)?, behind)?;
+        Ok(RaggedTensor::from_partition(values, partition)?.into_value())
     }
 }
 
-/// Rows of one length as a uniform axis, if the length is known and there are no rows inside.
-fn uniform(rows: RaggedTensor, size: Dim) -> Result<Value> {
-    match size.known() {
-        // Without rows or elements nothing would tell the number of rows while tracing.
-        Some(size)
-            if !has_rows(rows.values())
-                && (rows.nrows().known().is_some() || (size > 0 && has_elements(rows.values())?)) =>
-        {
-            split(rows.values(), rows.nrows(), size)
-        }
-        _ => Ok(rows.into_value()),
-    }
-}
-
-/// Whether no axis behind the first is known to have size 0.
-fn has_elements(x: &Value) -> Result<bool> {
-    (1..rank(x)?).try_fold(true, |all, axis| Ok(all && dim(x, axis)? != Dim::Known(0)))
-}
-
-/// The value with its outer axis as two, under a mask of as many axes more.
-fn split(x: &Value, count: Dim, size: usize) -> Result<Value> {
-    if let Some(masked) = typed::<MaskedTensor>(x) {
-        let mask = split(&masked.mask().clone().into(), count, size)?;
-        let values = split(masked.values(), count, size)?;
-        return Ok(MaskedTensor::new(values, mask.tensor()?.clone())?.into_value());
-    }
-    let sized = |dim: Dim| dim.known().map_or(-1, int);
-    let inner = (1..rank(x)?).map(|axis| dim(x, axis).map(sized)).collect::<Result<Vec<i64>>>()?;
-    let sizes = [sized(count), int(size)];
-    if sizes.iter().chain(&inner).filter(|size| **size < 0).count() < 2 {
-        return ops::reshape(x, sizes.into_iter().chain(inner).collect::<Vec<_>>());
-    }
-    // The sizes inside are told by the value alone.
-    ops::take(x, ops::reshape(positions(x)?, sizes.to_vec())?, 0)
+/// The values at places in lists of these lengths, which start there; missing at places that are `behind` all.
+fn at_places(values: &Value, place: Value, lengths: Value, starts: Value, behind: Value) -> Result<Value> {
+    let there = ops::less(&place, lengths)?;
+    let at = ops::where_(&there, ops::add(starts, place)?, behind)?;
+    masked_by(ops::take(one_more(values)?, at, 0)?, there.tensor()?)
 }
 
 /// The value with one more element at its end: zero, empty, or missing. It stands where nothing is.

@@ -28,7 +28,7 @@ pub(super) fn reshape(call: &Call<'_>) -> Answer {
 }
 
 /// `reshape_like` puts elements into the rows of another value.
-pub(super) fn reshape_like(call: &Call<'_>) -> Answer {
+pub(crate) fn reshape_like(call: &Call<'_>) -> Answer {
     let [x, like] = flat(call) else { return Ok(None) };
     let Some(like) = typed_arg::<RaggedTensor>(like) else { return Ok(None) };
     let like = like.compact()?;
@@ -110,9 +110,9 @@ fn padded_rows(call: &Call<'_>, x: &RaggedTensor, value: &Arg, before: i64, afte
 pub(super) fn argwhere(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
-    let whole = x.clone().into_value();
-    // What is missing is not found.
-    let found = flatten(crate::fill_none(&ops::cast(&whole, DType::Bool)?, false)?, None)?;
+    // What is missing is not found, and neither is what a missing list has.
+    let whole = crate::fill_none(&ops::cast(x.clone().into_value(), DType::Bool)?, false)?;
+    let found = flatten(whole.clone(), None)?;
     let column = |axis: usize| {
         let at = ops::broadcast_like(trailing(local_index(whole.clone(), int(axis))?, x.rank()? - axis - 1)?, &whole)?;
         ops::expand_dims(flatten(at, None)?, 1)
