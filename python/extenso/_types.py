@@ -26,9 +26,9 @@ from extenso._values import Composite
 class BatchableExtensionType(Composite, ExtensionType):
     """The base of types whose values are many of a kind: what moves elements moves those of each component.
 
-    Each component has the axes of the value in front; the one with the fewest axes has no others. Keys, `take`, `concat`, `where`,
-    `reshape` and whatever else computes nothing need no handler, also where a value stands in rows or records. Two values of one type
-    with other static data do not meet.
+    Each component has the axes of the value in front, which is an error where they differ; the one with the fewest axes has no others.
+    Keys, `take`, `concat`, `where`, `reshape` and whatever else computes nothing need no handler, also where a value stands in rows or
+    records. Two values of one type with other static data do not meet.
 
     >>> import extenso as ex
     >>> class Box(ex.BatchableExtensionType):

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a handler runs on the caller's thread; `NotImplemented` passes the call on to the next.
 
-use crate::error::{OrCarry, OrRaise, raised};
+use crate::error::{OrCarry, OrRaise, noted_once, raised};
 use crate::ext::{Class, own_attribute};
 use crate::op::{self, PyOpClass};
 use crate::{call, value};
@@ -128,7 +128,10 @@ struct PyHandler {
 
 impl Handler for PyHandler {
     fn handle(&self, call: &Call<'_>) -> Answer {
-        Python::attach(|py| self.answer(py, call).or_carry(py))
+        Python::attach(|py| {
+            let of = |e| noted_once(py, e, format!("The handler `{}` of `{}` raised this.", self.name(), call.op.name));
+            self.answer(py, call).map_err(of).or_carry(py)
+        })
     }
 
     fn name(&self) -> String {

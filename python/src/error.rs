@@ -187,10 +187,20 @@ pub fn noted(py: Python<'_>, exception: PyErr, note: String) -> PyErr {
     exception.add_note(py, note).map_or_else(|e| e, |()| exception)
 }
 
+/// One of our exceptions with a sentence more, unless it has that already; another as it is.
+pub fn noted_once(py: Python<'_>, exception: PyErr, note: String) -> PyErr {
+    let has = |notes: Bound<'_, PyAny>| notes.contains(&note).unwrap_or(false);
+    let said = exception.value(py).getattr("__notes__").is_ok_and(has);
+    if said || !is_ours(py, &exception) { exception } else { noted(py, exception, note) }
+}
+
+fn is_ours(py: Python<'_>, exception: &PyErr) -> bool {
+    classes(py).is_ok_and(|classes| exception.is_instance(py, classes.base.bind(py)))
+}
+
 /// The exception with the text that `f` makes of its own, if it is one of ours; another as it is.
 pub fn reworded(py: Python<'_>, exception: PyErr, f: impl FnOnce(&str) -> String) -> PyErr {
-    let ours = classes(py).is_ok_and(|classes| exception.is_instance(py, classes.base.bind(py)));
-    if !ours {
+    if !is_ours(py, &exception) {
         return exception;
     }
     let (class, text) = (exception.get_type(py), f(&exception.value(py).to_string()));

@@ -1,11 +1,11 @@
 //! Nested Python lists and dicts to values and back.
 
 use crate::error::{self, OrRaise, guarded, raised};
-use crate::spec::{PyTypeSpec, core_spec};
+use crate::spec::{PyTypeSpec, core_spec, of_components};
 use crate::tensor::OBJECT;
 use crate::{arg, import, value};
 use extenso_core::kernels::pool::affordable;
-use extenso_core::{Dense, Value};
+use extenso_core::{Dense, Value, behavior};
 use extenso_ext::{Literal, to_literal};
 use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::prelude::*;
@@ -67,7 +67,8 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     Ok(import::array_value(object).ok())
 }
 
-/// The core value of this spec that nested lists and dicts say, or that a table, a frame or an array of a library holds.
+/// The core value of this spec that nested lists and dicts say, or that a table, a frame or an array of a library holds. One of a type that
+/// is not defined here is given by its components.
 ///
 /// Errors: what is no value of the spec, with its path.
 pub fn of_spec(object: &Bound<'_, PyAny>, spec: &Spec) -> PyResult<Value> {
@@ -78,6 +79,11 @@ pub fn of_spec(object: &Bound<'_, PyAny>, spec: &Spec) -> PyResult<Value> {
             _ => value::to_py(object.py(), arg::of_library(object, reader)?)?,
         };
         return crate::arrow::of_spec(&held, spec.clone());
+    }
+    if let Spec::Ext(ext) = spec
+        && behavior(&ext.def).is_none()
+    {
+        return of_components(object, ext);
     }
     let literal = read(object, &Trail::Root, 0)?;
     guarded(|| extenso_ext::constant_of(literal, spec)).or_raise()

@@ -4,7 +4,7 @@ mod spec;
 
 pub use spec::{PyStructSpec, struct_spec_object};
 
-use crate::error::{OrRaise, guarded, noted, raised};
+use crate::error::{self, OrRaise, guarded, noted, raised};
 use crate::paths::Paths;
 use crate::typed::Typed;
 use crate::{arrow, index, literal, shape, value};
@@ -402,7 +402,8 @@ pub fn promote<'py>(
     to: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let whole = value::given("promote", "x", x)?;
-    let (path, to) = (path_in(&whole, path)?, field_path(to)?);
+    let at = |e| error::at(x.py(), e, "promote");
+    let (path, to) = (path_in(&whole, path).map_err(at)?, field_path(to).map_err(at)?);
     value::to_py(x.py(), guarded(|| extenso_ext::promote(&whole, path, to)).or_raise()?)
 }
 
@@ -419,7 +420,8 @@ pub fn broadcast<'py>(
     to: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let whole = value::given("broadcast", "x", x)?;
-    let (path, to) = (path_in(&whole, path)?, field_path(to)?);
+    let at = |e| error::at(x.py(), e, "broadcast");
+    let (path, to) = (path_in(&whole, path).map_err(at)?, field_path(to).map_err(at)?);
     value::to_py(x.py(), guarded(|| extenso_ext::broadcast(&whole, path, to)).or_raise()?)
 }
 

@@ -28,7 +28,8 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 fn segment_mean<'py>(values: Given<'_, 'py>, partition: Given<'_, 'py>) -> Made<'py> {
     let (given, rows) =
         (value::given("segment_mean", "values", values)?, value::given("segment_mean", "partition", partition)?);
-    made(values.py(), || scatter::segment_mean(&given, rows.partition()?))
+    let partition = || rows.partition().map_err(|e| e.at("argument 'partition'").at("segment_mean"));
+    made(values.py(), || scatter::segment_mean(&given, partition()?))
 }
 
 /// The sum of the elements of each segment along the outer axis; `segments` has the number of one for each element, below `count`.

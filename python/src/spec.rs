@@ -12,8 +12,10 @@ use pyo3::{PyClass, PyClassInitializer};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
+mod components;
 mod extension;
 
+pub use components::of_components;
 pub use extension::{PyExtensionSpec, class_for};
 
 /// The base of specs. A subclass written by hand says how values of a class are taken apart and rebuilt.

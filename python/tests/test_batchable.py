@@ -144,11 +144,34 @@ def test_what_does_not_meet_is_refused() -> None:
         ex.concat([boxes(), records(boxes())])
     with pytest.raises(ex.DispatchError, match="add: no handler takes"):
         boxes() + 1
-    uneven = Box(boxes().corner[:2], [1.0, 2.0, 3.0], boxes().tags)
-    with pytest.raises(ex.ShapeError, match=r"field 'corner': the outer shape is \[2, ...\], and that of the records \[3\]"):
-        uneven[0]
     with pytest.raises(IndexError, match="index 3 is out of range"):
         ex.take(boxes(), [3])
+
+
+def test_components_whose_axes_differ_make_no_value() -> None:
+    class Pair(ex.BatchableExtensionType):
+        __extenso_name__ = "tests.batchable/Pair"
+        a: ex.Tensor
+        b: ex.Tensor
+
+    x, few = boxes(), ex.constant([["a"], []])
+    cases: list[tuple[Callable[[], object], str, str]] = [
+        (lambda: Pair([1, 2, 3], [1, 2, 3, 4]), r"Pair: component 'b': .* \[4, ...\], and that of 'a' \[3\]", r"\[3\]"),
+        (lambda: Pair([[1, 2]], [[1, 2, 3]]), r"Pair: component 'b': .* \[1, 3\], and that of 'a' \[1, 2\]", r"\[1, 2\]"),
+        (lambda: Box(x.corner[:2], x.score, x.tags), r"Box: component 'corner': .* 'score' \[3\]", r"\[3\]"),
+        (lambda: Box(x.corner, x.score, few), r"Box: component 'tags': .* \[2, ...\], and that of 'score' \[3\]", r"\[3\]"),
+    ]
+    for make, found, wanted in cases:
+        for f in (make, ex.function(make)):
+            with pytest.raises(ex.ShapeError, match=rf"{found}\.\nWanted: {wanted} in front of each component's own axes"):
+                f()
+    spec: Any = ex.spec_of(Pair([1, 2], [3, 4]))
+    free = Pair.Spec(a=ex.TensorSpec([None], "i64"), b=ex.TensorSpec([None], "i64"))
+    assert spec.from_components({"a": ex.tensor([1, 2]), "b": ex.tensor([3, 4])}) == Pair([1, 2], [3, 4])
+    with pytest.raises(ex.ShapeError, match="component 'b'"):
+        free.from_components({"a": ex.tensor([1, 2]), "b": ex.tensor([3])})
+    # One value, of which each component has axes of its own.
+    assert Pair([1, 2], 3).shape == () and Box([0.0, 1.0], 0.5, ["a", "b", "c"]).shape == ()
 
 
 def test_a_handler_comes_before_what_the_base_does() -> None:

@@ -277,6 +277,49 @@ def test_what_a_handler_raises_comes_out_as_it_is(register: Any) -> None:
     assert any(frame.name == "fails" for frame in caught.traceback)
 
 
+def test_an_error_of_an_op_in_a_handler_says_what_was_called(register: Any) -> None:
+    @register(ex.add, Masked)
+    def add_masked(x: Masked, y: Any) -> Masked:
+        return Masked(ex.reshape(x.values, [7]), x.mask)
+
+    @register(ex.multiply, Masked)
+    def multiply_masked(x: Masked, y: Any) -> Any:
+        return x + y
+
+    for f in (lambda x: x * 2.0, ex.function(lambda x: x * 2.0)):
+        with pytest.raises(ex.ShapeError, match="reshape: ") as caught:
+            f(masked())
+        said = [note for note in caught.value.__notes__ if note.startswith("The handler")]
+        first, second = said
+        assert first.startswith("The handler `") and first.endswith("add_masked` of `add` raised this.")
+        assert second.endswith("multiply_masked` of `multiply` raised this.")
+
+
+COMPOSED: list[tuple[str, Callable[[Any], object]]] = [
+    ("tile", lambda x: ex.tile(x, [2])),
+    ("diff", lambda x: ex.diff(x)),
+    ("diff", lambda x: ex.diff(x, prepend=x)),
+    ("size", lambda x: ex.size(x)),
+    ("empty_like", lambda x: ex.empty_like(x)),
+    ("segment_mean", lambda x: ex.segment_mean([1.0], x)),
+    ("decode_arrow", lambda x: ex.decode_arrow(x, ex.TensorSpec([], "i64"))),
+    ("promote", lambda x: ex.promote(x, x, "a")),
+    ("broadcast", lambda x: ex.broadcast(x, "a", x)),
+    ("grad", lambda x: ex.grad(x)),
+    ("value_and_grad", lambda x: ex.value_and_grad(x)),
+    ("function", lambda x: ex.function(x)),
+    ("isdtype", lambda x: ex.isdtype(ex.i8, "odd")),
+]
+
+
+@pytest.mark.parametrize(("name", "f"), COMPOSED)
+def test_an_error_names_what_was_called_and_no_op_inside(name: str, f: Callable[[Any], object]) -> None:
+    with pytest.raises(ex.Error) as caught:
+        f(masked())
+    assert str(caught.value).startswith(f"{name}: ")
+    assert not any(inside in str(caught.value) for inside in ("concat: ", "shape: ", "zeros_like: "))
+
+
 def test_what_a_handler_returns_has_to_be_a_value(register: Any) -> None:
     register(ex.exp, Masked)(named("number", [], 1.5))
     assert ex.exp(masked()).item() == 1.5

@@ -478,3 +478,35 @@ def test_what_memory_does_not_hold_is_an_error_of_rows_of_anything() -> None:
         rows = ex.repeat(ex.constant([[item], []]), 10**6, axis=1)
         with pytest.raises(ex.OutOfMemoryError):
             ex.take(rows, ex.zeros(10**7, "i64"))
+
+
+def rows_by(splits: "list[int]", dtype: str) -> ex.RaggedTensor:
+    return ex.RaggedTensor.from_row_splits(ex.arange(splits[-1]), np.array(splits, dtype))
+
+
+BESIDE: "dict[str, tuple[Any, str]]" = {
+    "rows of 32 bits": (rows_by([0, 2, 4], "int32"), "i32"),
+    "rows of 64 bits": (rows_by([0, 2, 4], "int64"), "i64"),
+    "columns of 32 bits": (rows_by([0, 1, 2], "int32"), "i32"),
+    "columns of 64 bits": (rows_by([0, 1, 2], "int64"), "i64"),
+    "a row": (ex.tensor([1, 2]), "i32"),
+    "a matrix": (ex.tensor([[1, 2], [3, 4]]), "i32"),
+    "a column": (ex.tensor([[1], [2]]), "i32"),
+    "a number": (ex.tensor(1), "i32"),
+}
+
+
+@pytest.mark.parametrize("beside", list(BESIDE))
+def test_a_call_and_a_trace_give_row_splits_of_one_width(beside: str) -> None:
+    narrow, (other, wanted) = rows_by([0, 2, 4], "int32"), BESIDE[beside]
+    for f in (lambda x, y: x + y, lambda x, y: y + x, lambda x, y: ex.where(x > 1, x, y), lambda x, y: ex.clip(x, y, y)):
+        called, traced = f(narrow, other), ex.function(f)(narrow, other)
+        assert ex.to_py(called) == ex.to_py(traced)
+        assert [str(ex.row_splits(x).dtype) for x in (called, traced)] == [wanted, wanted]
+    # Sizes that no trace knows.
+    free = [ex.RaggedTensorSpec([None, None], "i64", row_splits_dtype="i32"), ex.spec_of(other)]
+    if isinstance(other, ex.Tensor):
+        free[1] = ex.TensorSpec([None] * other.ndim, "i64")
+    traced = ex.function(lambda x, y: x + y).get_concrete_function(*free)(narrow, other)
+    assert ex.to_py(traced) == ex.to_py(narrow + other)
+    assert str(ex.row_splits(traced).dtype) == wanted

@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 import extenso as ex
+import numpy as np
 import pytest
 from rust_programs import built
 
@@ -209,6 +210,49 @@ def test_a_type_that_is_not_registered_leaves_the_file_readable(tmp_path: pathli
     assert isinstance(result, ex.OpaqueExtension) and result.components["x"].tolist() == [3.0]
     # What a function gave can be given to one again.
     assert loaded(result).components["x"].tolist() == [6.0]
+
+
+def test_an_argument_of_a_type_that_is_not_defined_is_given_by_its_components(tmp_path: pathlib.Path) -> None:
+    code = (
+        "import sys, extenso as ex\n"
+        "class Span(ex.ExtensionType):\n"
+        "    __extenso_name__ = 'tests.gone/Span'\n"
+        "    low: ex.Tensor\n"
+        "    high: ex.Tensor\n"
+        "    unit: str = 'm'\n"
+        "class Trip(ex.ExtensionType):\n"
+        "    __extenso_name__ = 'tests.gone/Trip'\n"
+        "    span: Span\n"
+        "    stops: ex.RaggedTensor\n"
+        "spec = ex.TensorSpec([None], 'f64')\n"
+        "stops = ex.RaggedTensorSpec([None, None], 'i64')\n"
+        "f = ex.function(lambda t, k: ((t.span.high - t.span.low) * k, ex.sum(t.stops, axis=1)), name='f')\n"
+        "span = Span.Spec(spec, spec, 'km')\n"
+        "f.get_concrete_function(Trip.Spec(span, stops), ex.TensorSpec([], 'f64'))\n"
+        "ex.save(f, sys.argv[1])\n"
+    )
+    path = tmp_path / "f.exo"
+    subprocess.run([sys.executable, "-P", "-c", code, str(path)], check=True)
+    loaded = ex.load(path).f
+    stops = [[1, 2], []]
+    for span in ({"low": [1, 2], "high": np.array([4.0, 6.0])}, ([1, 2], ex.tensor([4.0, 6.0]))):
+        for trip in ({"stops": stops, "span": span}, (span, stops)):
+            lengths, counts = loaded(trip, 2)
+            assert (lengths.tolist(), counts.tolist()) == ([6.0, 8.0], [3, 0])
+    good = {"low": [1.0], "high": [2.0]}
+    cases: list[tuple[object, type[Exception], str]] = [
+        ({"span": good}, KeyError, "tests.gone/Trip: the component 'stops' is missing"),
+        ({"span": good, "stops": [[1]], "x": 1}, KeyError, "there is no component 'x'"),
+        ({"span": {"low": ["a"], "high": [2.0]}, "stops": [[1]]}, TypeError, "component 'span': component 'low'"),
+        ({"span": {**good, "low": ex.tensor([1])}, "stops": [[1]]}, TypeError, "component 'low': found i64"),
+        ({"span": good, "stops": [1]}, ValueError, "component 'stops'"),
+        ((good,), ValueError, "tests.gone/Trip: 1 components are given.*\n.*span, stops"),
+        (3, TypeError, "tests.gone/Trip: found a value of type int"),
+    ]
+    for trip, error, text in cases:
+        with pytest.raises(error, match=text) as raised:
+            loaded(trip, 2)
+        assert raised.value.__notes__ == ["This is the argument 't'."]
 
 
 def test_what_a_method_reads_of_self_is_part_of_its_signature(tmp_path: pathlib.Path) -> None:

@@ -41,7 +41,7 @@ pub trait Handler: Send + Sync {
 }
 
 /// What a handler is for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Target {
     /// One op.
     Op(&'static OpDef),

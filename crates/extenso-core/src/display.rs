@@ -1,5 +1,6 @@
 //! How values show themselves: nested lists, shortened when long.
 
+use crate::ext::{Ext, OpaqueExtension};
 use crate::offsets::Offsets;
 use crate::partition::RowPartition;
 use crate::tensor::{Dense, Storage, Tensor};
@@ -46,11 +47,23 @@ impl fmt::Debug for Value {
         match self {
             Value::Tensor(t) => t.fmt(f),
             Value::Partition(p) => p.fmt(f),
-            Value::Ext(e) => match e.spec() {
-                Ok(spec) => write!(f, "{}", Spec::from(spec)),
-                Err(_) => write!(f, "{}(?)", e.def()),
-            },
+            Value::Ext(e) => e.fmt(f),
         }
+    }
+}
+
+impl fmt::Debug for Ext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.spec() {
+            Ok(spec) => write!(f, "{}", Spec::from(spec)),
+            Err(_) => write!(f, "{}(?)", self.def()),
+        }
+    }
+}
+
+impl fmt::Debug for OpaqueExtension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "opaque {:?}", Ext::new(self.clone()))
     }
 }
 

@@ -4,6 +4,12 @@
 //! a type that is not registered keeps its values as [`OpaqueExtension`], components and all.
 //! Taking apart and rebuilding call no ops.
 
+mod named;
+mod opaque;
+
+pub use named::rebuild_named;
+pub use opaque::OpaqueExtension;
+
 use crate::symbol::{with_ops, without_ops};
 use crate::tensor::Tensor;
 use crate::value::Value;
@@ -49,6 +55,11 @@ pub trait TypeSpec: Sized + Clone + Send + Sync + 'static {
 
     /// Checks what only data can tell. Runs when components came from outside a value of this type.
     fn validate_data(&self, _value: &Self::Value) -> Result<()> {
+        Ok(())
+    }
+
+    /// Checks what specs can tell of a value of a type that refines this one. Runs on every rebuild, before the type's own checks.
+    fn validate_refined(_spec: &ExtSpec, _components: &[Value]) -> Result<()> {
         Ok(())
     }
 
@@ -190,50 +201,6 @@ impl std::ops::Deref for Ext {
     }
 }
 
-/// A value whose type is not registered in this process, or not in this definition: its spec and its components.
-#[derive(Clone)]
-pub struct OpaqueExtension {
-    spec: ExtSpec,
-    components: Vec<Value>,
-}
-
-impl OpaqueExtension {
-    /// A value of these components.
-    pub fn new(spec: ExtSpec, components: Vec<Value>) -> OpaqueExtension {
-        OpaqueExtension { spec, components }
-    }
-
-    /// The component at `segment`.
-    pub fn component(&self, segment: &Segment) -> Option<&Value> {
-        let at = self.spec.components.iter().position(|(s, _)| s == segment)?;
-        self.components.get(at)
-    }
-}
-
-impl Extension for OpaqueExtension {
-    fn def(&self) -> &Arc<TypeDef> {
-        &self.spec.def
-    }
-
-    fn spec(&self) -> Result<ExtSpec> {
-        let specs: Result<Vec<Spec>> = self.components.iter().map(Value::spec).collect();
-        let segments = self.spec.components.iter().map(|(segment, _)| segment.clone());
-        Ok(ExtSpec { components: segments.zip(specs?).collect(), ..self.spec.clone() })
-    }
-
-    fn components(&self) -> Result<Vec<Value>> {
-        Ok(self.components.clone())
-    }
-
-    fn to_tensor(&self) -> Option<Result<Tensor>> {
-        None
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
 /// What the registry knows of a definition: how its values are rebuilt.
 pub trait TypeBehavior: Send + Sync {
     /// Rebuilds a value.
@@ -243,6 +210,13 @@ pub trait TypeBehavior: Send + Sync {
 
     /// The names of types that handlers of this type mix with; none means any.
     fn dispatch_types(&self) -> Option<Vec<String>>;
+
+    /// Checks what specs can tell of a value of a type that refines this one.
+    ///
+    /// Errors: components that do not fit.
+    fn validate_refined(&self, _spec: &ExtSpec, _components: &[Value]) -> Result<()> {
+        Ok(())
+    }
 
     /// Whether data of components that came from outside is looked at when a value is rebuilt.
     fn checks_data(&self) -> bool {
@@ -259,6 +233,10 @@ impl<S: TypeSpec> TypeBehavior for Typed<S> {
 
     fn dispatch_types(&self) -> Option<Vec<String>> {
         S::dispatch_types().map(|names| names.iter().map(ToString::to_string).collect())
+    }
+
+    fn validate_refined(&self, spec: &ExtSpec, components: &[Value]) -> Result<()> {
+        S::validate_refined(spec, components)
     }
 
     fn checks_data(&self) -> bool {
@@ -346,18 +324,21 @@ pub fn why_opaque(def: &TypeDef) -> Option<String> {
 
 /// Rebuilds a value of an extension type; one that is not registered becomes an [`OpaqueExtension`].
 ///
-/// Errors: the number of components is not the spec's, or the type refuses them.
+/// Errors: the number of components is not the spec's, or the type or one that it refines refuses them.
 pub fn rebuild(spec: &ExtSpec, components: Vec<Value>, provenance: Provenance) -> Result<Value> {
     if spec.components.len() != components.len() {
         return Err(Error::value(format!("{} components are given for {spec}", components.len())));
     }
-    without_ops("from_components", || match behavior(&spec.def) {
-        Some(behavior) => behavior
-            .rebuild(spec, components, provenance)
-            .map(Value::Ext)
-            .map_err(|e| e.at(spec.def.name().to_string())),
-        None => Ok(Value::Ext(Ext::new(OpaqueExtension::new(spec.clone(), components)))),
-    })
+    let made = without_ops("from_components", || {
+        for refined in spec.def.ancestors().iter().filter_map(|ancestor| behavior(ancestor)) {
+            refined.validate_refined(spec, &components)?;
+        }
+        match behavior(&spec.def) {
+            Some(behavior) => behavior.rebuild(spec, components, provenance),
+            None => Ok(Ext::new(OpaqueExtension::new(spec.clone(), components))),
+        }
+    });
+    made.map(Value::Ext).map_err(|e| e.at(spec.def.name().to_string()))
 }
 
 /// Builds a value of `spec` from its leaves, taken in order.

@@ -23,7 +23,7 @@ pub enum Value {
 pub type Outputs = SmallVec<[Value; 2]>;
 
 /// An argument of an op as the caller wrote it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub enum Arg {
     /// A value.
     Value(Value),

@@ -248,6 +248,13 @@ fn provided(definition: &Definition, roots: &Roots) -> TokenStream {
     let validate = check(quote!(validate), &options.validate);
     let validate_data = check(quote!(validate_data), &options.validate_data);
     let checks_data = options.validate_data.is_some();
+    let validate_refined = options.validate_refined.as_ref().map(|path| {
+        quote! {
+            fn validate_refined(spec: &#types::ExtSpec, components: &[#core::Value]) -> #types::Result<()> {
+                #path(spec, components)
+            }
+        }
+    });
     let to_tensor = options.to_tensor.as_ref().map(|path| {
         quote! {
             fn to_tensor(value: &#ident) -> ::core::option::Option<#types::Result<#core::Tensor>> {
@@ -262,7 +269,10 @@ fn provided(definition: &Definition, roots: &Roots) -> TokenStream {
             }
         }
     });
-    quote!(const CHECKS_DATA: bool = #checks_data; #validate #validate_data #to_tensor #dispatch_types)
+    quote! {
+        const CHECKS_DATA: bool = #checks_data;
+        #validate #validate_data #validate_refined #to_tensor #dispatch_types
+    }
 }
 
 fn extension_type(definition: &Definition, roots: &Roots, parts: &Parts<'_>) -> TokenStream {

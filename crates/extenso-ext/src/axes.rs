@@ -237,16 +237,32 @@ pub(crate) fn positions(value: &Value) -> Result<Value> {
 
 /// The partition that puts each element of the value's outer axis into a row of its own.
 pub(crate) fn rows_of_one(value: &Value) -> Result<RowPartition> {
-    ops::partition_of_length(witness(value)?, 1, DType::I64)?.partition().cloned()
+    rows_of_one_as(value, DType::I64)
+}
+
+/// The same with offsets of this dtype.
+pub(crate) fn rows_of_one_as(value: &Value, index: DType) -> Result<RowPartition> {
+    ops::partition_of_length(witness(value)?, 1, index)?.partition().cloned()
 }
 
 /// The partition that puts the value's whole outer axis into one row.
 pub(crate) fn one_row(value: &Value) -> Result<RowPartition> {
+    one_row_as(value, DType::I64)
+}
+
+/// The same with offsets of this dtype.
+pub(crate) fn one_row_as(value: &Value, index: DType) -> Result<RowPartition> {
     if let Some(Dim::Known(n)) = outer(value) {
-        return RowPartition::of_length(1, n, DType::I64);
+        return RowPartition::of_length(1, n, index);
     }
     let count = ops::sum(ops::add(zeros(value)?, 1)?, 0, true)?;
-    ops::partition_from_lengths(count)?.partition().cloned()
+    rows_of_lengths(count, index)
+}
+
+/// The partition into rows of these lengths, i64, with offsets of this dtype.
+pub(crate) fn rows_of_lengths(lengths: Value, index: DType) -> Result<RowPartition> {
+    let lengths = if index == DType::I64 { lengths } else { ops::cast(lengths, index)? };
+    ops::partition_from_lengths(lengths)?.partition().cloned()
 }
 
 /// The size of an axis that is known to be one size: of a uniform one, or of rows of one length.

@@ -6,17 +6,18 @@ use crate::args::{again, flat, typed, typed_ref};
 use crate::axes::{is_ragged, rank};
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
-use crate::structs::{StructTensor, moved_ops, shape_of};
+use crate::structs::{StructTensor, moved_ops, other_outer_shape, shape_of};
 use extenso_core::{Answer, Arg, Call, Ext, ExtensionType, Provenance, Target, TypeSpec, Value, on, rebuild};
 use extenso_derive::ExtensionType;
-use extenso_types::{ExtSpec, Result, Segment, TypeDef};
+use extenso_types::{Error, ExtSpec, Result, Segment, TypeDef};
 use std::sync::Arc;
 
 /// The base of types whose values are many of a kind: a type that refines it has no structural handlers of its own to write.
 ///
 /// Each component has the axes of the value in front, as the fields of a struct tensor have; the component with the fewest axes has no
-/// others. Rows are inside a value. What moves elements, such as `take`, `slice`, `concat`, `where` or `reshape`, moves those of each component, and the static
-/// data stay. Two values of one type with other static data do not meet.
+/// others. Components whose axes differ are refused wherever a value is rebuilt of them. Rows are inside a value. What moves elements,
+/// such as `take`, `slice`, `concat`, `where` or `reshape`, moves those of each component, and the static data stay. Two values of one
+/// type with other static data do not meet.
 ///
 /// ```
 /// use extenso_core::{ExtensionType, Tensor, Value, ops};
@@ -37,8 +38,23 @@ use std::sync::Arc;
 /// assert_eq!(best.score.to_string(), "[0.9, 0.5]");
 /// ```
 #[derive(Clone, Debug, ExtensionType)]
-#[extenso(name = "extenso/Batchable", handlers = register)]
+#[extenso(name = "extenso/Batchable", validate_refined = meet, handlers = register)]
 pub struct Batchable {}
+
+/// Checks that the components of a value have its axes in front.
+fn meet(spec: &ExtSpec, components: &[Value]) -> Result<()> {
+    let Some((least, rank)) = in_front(components) else { return Ok(()) };
+    let shape = shape_of(components.get(least), rank)?;
+    let step = |i: usize| spec.components.get(i).map_or_else(String::new, |(segment, _)| name(i, segment).to_string());
+    for (i, component) in components.iter().enumerate().filter(|(i, _)| *i != least) {
+        if let Some(given) = other_outer_shape(shape.dims().unwrap_or(&[]), component)? {
+            let error = Error::shape(format!("the outer shape is {given}, and that of '{}' {shape}", step(least)));
+            let wanted = format!("{shape} in front of each component's own axes");
+            return Err(error.wanted(wanted).at(format!("component '{}'", step(i))));
+        }
+    }
+    Ok(())
+}
 
 fn register(def: &Arc<TypeDef>) {
     for op in moved_ops() {
@@ -57,21 +73,21 @@ pub(crate) fn records_of(ext: &Ext) -> Option<StructTensor> {
 /// The components of any type as the fields of records of so many axes, or of as many as the component with the fewest has.
 pub(crate) fn records(ext: &Ext, axes: Option<usize>) -> Result<Option<StructTensor>> {
     let (spec, components) = (ext.spec()?, ext.components()?);
-    let known: Vec<(&Value, Axes)> =
-        components.iter().filter_map(|component| Some((component, Axes::of(component)?))).collect();
-    let dense = known.iter().filter(|(_, axes)| axes.is_dense()).min_by_key(|(_, axes)| axes.rank);
-    let rows = known.iter().filter(|(_, axes)| !axes.is_dense());
-    let (least, fewest) = match dense {
-        // Beside a component without rows, rows of one length are as good as an axis.
-        Some((component, axes)) => (*component, rows.map(|(_, rows)| rows.uniform).fold(axes.rank, usize::min)),
-        None => match rows.min_by_key(|(_, rows)| rows.dense) {
-            Some((component, axes)) => (*component, axes.dense),
-            None => return Ok(None),
-        },
-    };
-    let shape = shape_of(Some(least), axes.unwrap_or(fewest))?;
+    let Some((least, fewest)) = in_front(&components) else { return Ok(None) };
+    let shape = shape_of(components.get(least), axes.unwrap_or(fewest))?;
     let names = spec.components.iter().enumerate().map(|(i, (segment, _))| name(i, segment));
     StructTensor::new(shape, names.zip(components).collect()).map(Some)
+}
+
+/// Which component shows the axes that all have in front, and how many these are; none where nothing is known of them.
+fn in_front(components: &[Value]) -> Option<(usize, usize)> {
+    let known = components.iter().enumerate().filter_map(|(i, component)| Some((i, Axes::of(component)?)));
+    let (dense, rows): (Vec<_>, Vec<_>) = known.partition(|(_, axes)| axes.is_dense());
+    match dense.iter().min_by_key(|(_, axes)| axes.rank) {
+        // Beside a component without rows, rows of one length are as good as an axis.
+        Some((i, axes)) => Some((*i, rows.iter().map(|(_, rows)| rows.uniform).fold(axes.rank, usize::min))),
+        None => rows.iter().min_by_key(|(_, rows)| rows.dense).map(|(i, axes)| (*i, axes.dense)),
+    }
 }
 
 /// The axes of a component.

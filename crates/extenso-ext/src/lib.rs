@@ -29,6 +29,7 @@ pub mod ragged;
 mod rounding;
 pub mod scatter;
 mod shapes;
+mod shown;
 mod specs;
 mod spelled;
 mod spelling;

@@ -62,8 +62,8 @@ pub fn size(x: &Value) -> Result<Value> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
         return size(&masked.values_there()?);
     }
-    match shape(x)? {
-        sizes if rank(x).map_err(|e| e.at_part("size"))? > 0 => ops::prod(sizes, 0, false),
+    match shape(x).map_err(|e| e.at_part("size"))? {
+        sizes if rank(x)? > 0 => ops::prod(sizes, 0, false),
         _ => Ok(Tensor::scalar(1_i64).into()),
     }
 }

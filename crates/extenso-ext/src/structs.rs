@@ -312,31 +312,29 @@ fn sharpened(shape: &Shape, fields: &[Field]) -> Shape {
 }
 
 fn fits(shape: &[Dim], value: &Value) -> Result<()> {
-    if shape.is_empty() {
-        return Ok(());
-    }
-    let differ = |given: String| {
-        let wanted = Shape::new(shape.iter().copied());
-        Err(Error::shape(format!("the outer shape is {given}, and that of the records {wanted}"))
-            .wanted("the shape of the records, and any axes inside it"))
-    };
-    let Some(first) = outer(value) else { return differ("that of a scalar".to_string()) };
-    if !first.is_compatible_with(shape[0]) {
-        return differ(format!("[{first}, ...]"));
+    let Some(given) = other_outer_shape(shape, value)? else { return Ok(()) };
+    let wanted = Shape::new(shape.iter().copied());
+    Err(Error::shape(format!("the outer shape is {given}, and that of the records {wanted}"))
+        .wanted("the shape of the records, and any axes inside it"))
+}
+
+/// What the outer shape of a value is where it is not this one.
+pub(crate) fn other_outer_shape(shape: &[Dim], value: &Value) -> Result<Option<String>> {
+    let Some(wanted) = shape.first() else { return Ok(None) };
+    let Some(first) = outer(value) else { return Ok(Some("that of a scalar".to_string())) };
+    if !first.is_compatible_with(*wanted) {
+        return Ok(Some(format!("[{first}, ...]")));
     }
     if shape.len() == 1 {
-        return Ok(());
+        return Ok(None);
     }
     if typed::<RaggedTensor>(value).is_some() {
-        return differ("ragged".to_string());
+        return Ok(Some("ragged".to_string()));
     }
-    let Ok(given) = rank(value) else { return Ok(()) };
-    let given: Result<Vec<Dim>> = (0..given.min(shape.len())).map(|axis| dim(value, axis)).collect();
-    let given = given?;
-    if given.len() == shape.len() && given.iter().zip(shape).all(|(a, b)| a.is_compatible_with(*b)) {
-        return Ok(());
-    }
-    differ(Shape::new(given).to_string())
+    let Ok(given) = rank(value) else { return Ok(None) };
+    let given: Vec<Dim> = (0..given.min(shape.len())).map(|axis| dim(value, axis)).collect::<Result<_>>()?;
+    let same = given.len() == shape.len() && given.iter().zip(shape).all(|(a, b)| a.is_compatible_with(*b));
+    Ok((!same).then(|| Shape::new(given).to_string()))
 }
 
 impl fmt::Display for StructTensor {

@@ -15,7 +15,7 @@ use extenso_types::{DType, Dim, Error, ExtSpec, Result, Segment, Spec, StaticVal
 use std::sync::{Arc, LazyLock};
 
 /// One child: its type id, its name, and its values.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct UnionChild {
     /// The tag of elements of this child.
     pub id: i8,

@@ -1,6 +1,6 @@
 //! Types that refine `Batchable` move as the records of their components, known or not.
 
-use extenso_core::{Ext, ExtensionType, OpaqueExtension, Tensor, TypeSpec, Value, ops};
+use extenso_core::{Ext, ExtensionType, OpaqueExtension, Provenance, Tensor, TypeSpec, Value, ops, rebuild};
 use extenso_derive::ExtensionType;
 use extenso_ext::{Batchable, BatchableSpec, RaggedTensor, StructTensor, rank, to_literal};
 use extenso_types::{ExtSpec, Fingerprint, Result, Segment, Shape, StaticValue, TypeDef};
@@ -25,6 +25,22 @@ fn a_value_moves_with_its_data_that_are_no_components() -> Result<()> {
     assert_eq!((moved.low.to_string(), moved.high.to_string()), ("[3, 1]".into(), "[[5, 6], [1, 2]]".into()));
     assert_eq!((moved.unit.clone(), rank(&moved.into_value())?), ("m".into(), 1));
     assert!(ops::concat(vec![span("m"), span("s")], 0).is_err_and(|error| error.is_dispatch()));
+    Ok(())
+}
+
+#[test]
+fn components_whose_axes_differ_make_no_value() -> Result<()> {
+    let spec = span("m").spec()?;
+    let column = |n: i64| Value::from(Tensor::from_vec((0..n).collect::<Vec<i64>>()));
+    let made = |low, high| rebuild(spec.ext()?, vec![column(low), column(high)], Provenance::Outside);
+    assert!(made(4, 4).is_ok());
+    let error = made(3, 4).map(|_| ()).expect_err("three and four").to_string();
+    let wanted = "tests/Span: component 'high': the outer shape is [4, ...], and that of 'low' [3].\n\
+                  Wanted: [3] in front of each component's own axes.";
+    assert_eq!(error, wanted);
+    // One value, of which a component has an axis of its own.
+    let one = rebuild(spec.ext()?, vec![Tensor::scalar(1_i64).into(), column(2)], Provenance::Outside)?;
+    assert_eq!(rank(&one)?, 0);
     Ok(())
 }
 

@@ -32,11 +32,11 @@ pub static CONTROL: &[&OpDef] = &[&COND];
 
 /// The results of `then` if `condition` is true, otherwise of `otherwise`.
 ///
-/// On data, only the chosen one runs. While tracing, both are traced into graphs that capture what they use; when the graph
-/// runs, only the chosen branch does anything. The results have one structure, and their specs are joined; a number of the host
-/// language takes the dtype of what stands against it.
+/// On data, only the chosen one runs, and nothing is known of what the other would give. While tracing, both are traced into graphs
+/// that capture what they use; when the graph runs, only the chosen branch does anything. The results then have one structure, and
+/// their specs are joined; a number of the host language takes the dtype of what stands against it.
 ///
-/// Errors: a condition that is not one boolean; branches whose results differ in structure, dtype or type.
+/// Errors: a condition that is not one boolean; while tracing, branches whose results differ in structure, dtype or type.
 pub fn cond(
     condition: &Value,
     then: impl FnOnce() -> Result<Nest<Value>>,

@@ -234,6 +234,12 @@ pub struct Function {
     reduce_retracing: bool,
 }
 
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<function {}, {} traces>", self.name, self.traces().len())
+    }
+}
+
 /// Concrete functions that a function keeps: the earliest makes room for a new one.
 const MAX_TRACES: usize = 32;
 /// Reasons of traces that a function keeps.

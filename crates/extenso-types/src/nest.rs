@@ -30,6 +30,9 @@ pub enum Nest<T> {
     Record(Arc<str>, Vec<(Arc<str>, Nest<T>)>),
 }
 
+/// A key with what it has.
+type Entry<T> = (Arc<str>, Nest<T>);
+
 impl<T> Nest<T> {
     /// A dict of these entries, sorted by key.
     pub fn dict<K: Into<Arc<str>>>(entries: impl IntoIterator<Item = (K, Nest<T>)>) -> Nest<T> {
@@ -38,7 +41,113 @@ impl<T> Nest<T> {
         Nest::Dict(entries)
     }
 
+    /// The leaf, if it is one.
+    ///
+    /// ```
+    /// # use extenso_types::Nest;
+    /// let n = Nest::List(vec![Nest::Leaf(7), Nest::Tuple(vec![])]);
+    /// let items = n.as_list().unwrap();
+    /// assert_eq!((items[0].as_leaf(), items[1].as_leaf(), n.as_tuple()), (Some(&7), None, None));
+    /// ```
+    pub fn as_leaf(&self) -> Option<&T> {
+        match self {
+            Nest::Leaf(leaf) => Some(leaf),
+            Nest::Static(_) | Nest::List(_) | Nest::Tuple(_) | Nest::Dict(_) | Nest::Record(..) => None,
+        }
+    }
+
+    /// The items, if it is a list.
+    pub fn as_list(&self) -> Option<&[Nest<T>]> {
+        match self {
+            Nest::List(items) => Some(items),
+            Nest::Leaf(_) | Nest::Static(_) | Nest::Tuple(_) | Nest::Dict(_) | Nest::Record(..) => None,
+        }
+    }
+
+    /// The items, if it is a tuple.
+    pub fn as_tuple(&self) -> Option<&[Nest<T>]> {
+        match self {
+            Nest::Tuple(items) => Some(items),
+            Nest::Leaf(_) | Nest::Static(_) | Nest::List(_) | Nest::Dict(_) | Nest::Record(..) => None,
+        }
+    }
+
+    /// The entries by key, if it is a dict.
+    pub fn as_dict(&self) -> Option<&[Entry<T>]> {
+        match self {
+            Nest::Dict(entries) => Some(entries),
+            Nest::Leaf(_) | Nest::Static(_) | Nest::List(_) | Nest::Tuple(_) | Nest::Record(..) => None,
+        }
+    }
+
+    /// The type's name and the fields, if it is a named tuple, a dataclass or the like.
+    pub fn as_record(&self) -> Option<(&str, &[Entry<T>])> {
+        match self {
+            Nest::Record(name, fields) => Some((name, fields)),
+            Nest::Leaf(_) | Nest::Static(_) | Nest::List(_) | Nest::Tuple(_) | Nest::Dict(_) => None,
+        }
+    }
+
+    /// What a dict has at a key, or a record in a field.
+    ///
+    /// ```
+    /// # use extenso_types::Nest;
+    /// let n = Nest::dict([("score", Nest::Leaf(0.5))]);
+    /// assert_eq!((n.get("score").and_then(Nest::as_leaf), n.get("id")), (Some(&0.5), None));
+    /// ```
+    pub fn get(&self, name: &str) -> Option<&Nest<T>> {
+        match self {
+            Nest::Dict(entries) | Nest::Record(_, entries) => {
+                entries.iter().find(|(key, _)| **key == *name).map(|(_, item)| item)
+            }
+            Nest::Leaf(_) | Nest::Static(_) | Nest::List(_) | Nest::Tuple(_) => None,
+        }
+    }
+
+    /// What stands at a path, such as [`leaves`](Nest::leaves) gives one to each leaf.
+    ///
+    /// Errors: a step that leads nowhere, with what is there.
+    ///
+    /// ```
+    /// # use extenso_types::{Nest, Path};
+    /// let n = Nest::dict([("scores", Nest::List(vec![Nest::Leaf(0.5), Nest::Leaf(1.5)]))]);
+    /// let path: Path = "scores[1]".parse()?;
+    /// assert_eq!(n.at(&path)?.as_leaf(), Some(&1.5));
+    /// let error = n.at(&"scores[2]".parse()?).unwrap_err().to_string();
+    /// assert_eq!(error, "at 'scores': there is no '[2]' in a list of 2 items.");
+    /// # Ok::<(), extenso_types::Error>(())
+    /// ```
+    pub fn at(&self, path: &Path) -> Result<&Nest<T>> {
+        path.segments().iter().enumerate().try_fold(self, |nest, (depth, step)| {
+            let found = match (nest, step) {
+                (Nest::List(items) | Nest::Tuple(items), Segment::Index(i)) => items.get(*i),
+                (_, Segment::Field(name)) => nest.get(name),
+                _ => None,
+            };
+            found.ok_or_else(|| {
+                let (here, step) = (path.segments()[..depth].iter().cloned(), Path::from_iter([step.clone()]));
+                Error::missing(format!("there is no '{step}' in {}", nest.contents())).at_path(&Path::from_iter(here))
+            })
+        })
+    }
+
+    fn contents(&self) -> String {
+        let keys = |e: &[(Arc<str>, Nest<T>)]| e.iter().map(|(key, _)| &**key).collect::<Vec<_>>().join(", ");
+        match self {
+            Nest::List(items) | Nest::Tuple(items) => format!("{} of {} items", self.kind(), items.len()),
+            Nest::Dict(entries) | Nest::Record(_, entries) => format!("{} of: {}", self.kind(), keys(entries)),
+            Nest::Leaf(_) | Nest::Static(_) => self.kind(),
+        }
+    }
+
     /// The leaves with their paths, in order.
+    ///
+    /// ```
+    /// # use extenso_types::Nest;
+    /// let n = Nest::dict([("scores", Nest::List(vec![Nest::Leaf(0.5), Nest::Leaf(1.5)]))]);
+    /// let total: f64 = n.leaves().into_iter().map(|(_, leaf)| leaf).sum();
+    /// assert_eq!(total, 2.0);
+    /// ```
     pub fn leaves(&self) -> Vec<(Path, &T)> {
         let mut out = Vec::new();
         self.visit(Path::root(), &mut |path, leaf| out.push((path, leaf)));
@@ -176,6 +285,22 @@ mod tests {
         assert_eq!(leaves, [1, 2]);
         assert_eq!(nest.pack(leaves).expect("as many leaves"), nest);
         assert!(nest.pack([1]).is_err() && nest.pack([1, 2, 3]).is_err());
+    }
+
+    #[test]
+    fn every_path_of_a_leaf_leads_to_it() {
+        let fields = vec![("y".into(), Nest::Leaf(3)), ("x".into(), Nest::Tuple(vec![Nest::Leaf(4)]))];
+        let nest = Nest::List(vec![Nest::dict([("a", Nest::Leaf(1))]), Nest::Record("Point".into(), fields)]);
+        for (path, leaf) in nest.leaves() {
+            assert_eq!(nest.at(&path).expect("a leaf").as_leaf(), Some(leaf));
+        }
+        let check = |path: &str, text: &str| {
+            let error = nest.at(&path.parse().expect("a path")).expect_err(path).to_string();
+            assert_eq!(error, text);
+        };
+        check("[2]", "there is no '[2]' in a list of 2 items.");
+        check("[1].z", "at '[1]': there is no 'z' in a Point of: y, x.");
+        check("[0].a[0]", "at '[0].a': there is no '[0]' in a leaf.");
     }
 
     #[test]

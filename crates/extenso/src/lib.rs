@@ -35,6 +35,7 @@
 //! | traced functions, control flow, gradients | [`Function`], [`Concrete`], [`cond`], [`value_and_grad`] |
 //! | the saved file | [`save`] |
 //! | records: JSON, CSV, protocol buffers, Parquet, Avro, Arrow | [`formats`] |
+//! | the crates of Arrow whose types are in signatures | [`formats::arrow::array`], [`buffer`](formats::arrow::buffer), [`schema`](formats::arrow::schema) |
 
 pub use extenso_core::*;
 pub use extenso_derive::FacadeExtensionType as ExtensionType;

@@ -18,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::annotation;
 use super::assemble::{join, split};
+use super::batch::check_axes;
 use super::class::{Annotated, Class, Form, new_def, own_attribute, rust_def, type_name};
 use super::convert::convert;
 use super::field::{Field, PyField, Table, immutable};
@@ -237,7 +238,7 @@ type Fields = Box<[Py<PyAny>]>;
 
 /// The fields of a constructor call: by position, by name, by default; converted.
 ///
-/// Errors: too many, unknown or missing arguments; a value that does not fit, with its path.
+/// Errors: too many, unknown or missing arguments; a value that does not fit, with its path; outer axes that do not meet.
 fn given(
     slf: &Bound<'_, PyExtensionBase>,
     annotated: &Annotated,
@@ -275,6 +276,7 @@ fn given(
         };
         fields.push(value);
     }
+    check_axes(py, &slf.get().class, table, &fields)?;
     Ok(fields.into())
 }
 

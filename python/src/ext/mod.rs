@@ -5,6 +5,7 @@
 mod annotation;
 mod assemble;
 mod base;
+mod batch;
 mod class;
 mod convert;
 pub mod equal;

@@ -29,6 +29,17 @@ pub(super) enum How {
     },
 }
 
+impl How {
+    /// The function of the module that makes such a function.
+    pub(super) fn maker(&self) -> &'static str {
+        match self {
+            How::Call => "function",
+            How::Grad { with_value: false, .. } => "grad",
+            How::Grad { with_value: true, .. } => "value_and_grad",
+        }
+    }
+}
+
 /// The positions of arguments: one of them, or a sequence, whose gradients are a tuple.
 #[derive(Clone)]
 pub(super) enum Wrt {

@@ -59,7 +59,8 @@ fn function<'py>(
 
 /// The result of `then()` if `condition` is true, otherwise of `otherwise()`.
 ///
-/// In a traced function both are traced, and the branch that is not taken does nothing, errors included.
+/// The branch that is not taken does nothing, errors included. In a traced function both are traced, and results that differ in
+/// structure, dtype or type are an error. A call on data does not call the other branch, and so does not know of such a difference.
 #[pyfunction]
 #[pyo3(signature = (condition, then, otherwise))]
 fn cond<'py>(

@@ -13,7 +13,7 @@ mod signature;
 
 use crate::error::{self, OrRaise, guarded, raised};
 use crate::ext::from_static;
-use crate::{formats, spec};
+use crate::{arg, formats, spec};
 use body::{How, Shared};
 use extenso_core::{Value, current_scope};
 use extenso_graph::{ARGUMENTS, Concrete, Function};
@@ -237,7 +237,8 @@ impl PyFunction {
         reduce_retracing: bool,
     ) -> PyResult<PyFunction> {
         if !f.is_callable() {
-            return Err(raised(f.py(), Error::dtype("found something that cannot be called").wanted("a function")));
+            let error = Error::dtype(format!("found a value of type {}", arg::type_name(f))).wanted("a function");
+            return Err(raised(f.py(), error.at(how.maker())));
         }
         let name = match name {
             Some(name) => name,

@@ -203,7 +203,8 @@ fn ext_spec(slf: &Bound<'_, PyExtensionSpec>) -> PyResult<Arc<ExtSpec>> {
     core_spec(slf.as_super())?.ext().cloned().or_raise()
 }
 
-fn step(segment: &Segment) -> String {
+/// The name of a component.
+pub fn step(segment: &Segment) -> String {
     Path::from_iter([segment.clone()]).to_string()
 }
 

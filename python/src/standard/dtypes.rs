@@ -96,7 +96,7 @@ fn isdtype(dtype: &Bound<'_, PyAny>, kind: &Bound<'_, PyAny>) -> PyResult<bool> 
         return Ok(answers?.contains(&true));
     }
     match kind.cast::<PyString>() {
-        Ok(name) => found.is_of_kind(&name.to_cow()?).or_raise(),
+        Ok(name) => found.is_of_kind(&name.to_cow()?).map_err(|e| e.at("isdtype")).or_raise(),
         Err(_) => Ok(dtype::from_py(kind)? == found),
     }
 }

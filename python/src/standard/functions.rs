@@ -68,10 +68,11 @@ fn empty<'py>(shape: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Opti
 fn empty_like<'py>(x: Given<'_, 'py>, dtype: Option<Given<'_, 'py>>, device: Option<Given<'_, 'py>>) -> Made<'py> {
     only(device)?;
     let (given, dtype) = (value::given("empty_like", "x", x)?, dtype_of(dtype)?);
-    made(x.py(), || match dtype {
+    let zeros = || match dtype {
         Some(dtype) => ops::cast(ops::zeros_like(given)?, dtype),
         None => ops::zeros_like(given),
-    })
+    };
+    made(x.py(), || zeros().map_err(|e| e.at("empty_like")))
 }
 
 /// `fill_value` at each place of the shape of `x`, in the dtype of `x` or in `dtype`.
@@ -317,7 +318,7 @@ fn diff<'py>(
     made(x.py(), || match given {
         Value::Ext(_) => {
             let parts: Vec<Value> = front.into_iter().chain([given]).chain(behind).collect();
-            lists::diff(&ops::concat(parts, axis)?, n, axis)
+            ops::concat(parts, axis).and_then(|x| lists::diff(&x, n, axis)).map_err(|e| e.at("diff"))
         }
         dense => ops::diff(dense, axis, n, front, behind),
     })

@@ -335,7 +335,7 @@ fn integer(counts: &Arg) -> Result<Arg> {
 /// assert_eq!(to_literal(&lists::tile(&x, &[1, 2]).unwrap()).unwrap().to_string(), "[[1, 2, 1, 2], [3, 3]]");
 /// ```
 pub fn tile(x: &Value, reps: &[i64]) -> Result<Value> {
-    let rank = rank(x)?;
+    let rank = rank(x).map_err(|e| e.at_part("tile"))?;
     let ragged = |back: usize| rank.checked_sub(back).is_some_and(|at| is_ragged(x, at));
     let often: Vec<(usize, i64)> = reps.iter().rev().enumerate().map(|(i, &times)| (i + 1, times)).collect();
     if !often.iter().any(|&(back, times)| times != 1 && ragged(back)) {

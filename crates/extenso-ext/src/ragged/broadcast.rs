@@ -3,14 +3,15 @@
 //! Operands that share the partition object are neither compared nor moved. Ranks are padded on the left with axes of size 1;
 //! an axis of size 1 is repeated along rows, and a ragged one is of size 1 if all of its rows have length 1; any other axis
 //! needs equal rows, or every row to have its size, which data and running graphs check. One ragged axis is handled here, and
-//! the op applied again to what is below it.
+//! the op applied again to what is below it. The offsets of the result are those of the ragged operands, i64 where they differ, in
+//! an eager call and in a graph.
 
 use super::{RaggedTensor, has_rows};
 use crate::args::{again, answer_ext, flat, held, int, on_value, typed, typed_arg, wrap};
-use crate::axes::{dim, one_row, outer, rank, rows_of_one};
+use crate::axes::{dim, one_row_as, outer, rank, rows_of_one_as};
 use crate::masked::MaskedTensor;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Fact, RowPartition, Value, ops};
-use extenso_types::{Dim, Error, Result};
+use extenso_types::{DType, Dim, Error, Result};
 
 /// A unary op is the op on the values.
 pub(super) fn unary(call: &Call<'_>) -> Answer {
@@ -127,7 +128,7 @@ pub(super) fn like(call: &Call<'_>) -> Answer {
             Ok(_) => Err(Error::shape("the rows of the first argument have other lengths than 1, as the second has")
                 .wanted("an argument that broadcasts to the second")),
             Err(_) => {
-                let ones = rows_of_one(of)?;
+                let ones = rows_of_one_as(of, rows.partition().spec().index)?;
                 answer_ext(RaggedTensor::from_partition(rows.stretched_in(&ones)?, ones)?)
             }
         };
@@ -242,16 +243,23 @@ fn rows_of_uniform(operands: &mut [Operand]) -> Result<()> {
     if partitions.is_empty() {
         return Ok(());
     }
+    let index = index_of(&partitions);
     for operand in operands {
         let Operand::Uniform(value) = operand else { continue };
         let (nrows, size) = (outer(value), dim(value, 1)?);
         let stretched = |partition| may_stretch(partition, nrows.unwrap_or(Dim::Known(1)));
         let alone = size.known().is_none() || partitions.iter().any(stretched) || !may_stand_beside(nrows, &partitions);
         if size != Dim::Known(1) && alone {
-            *operand = Operand::Ragged(RaggedTensor::of_uniform(value)?);
+            *operand = Operand::Ragged(RaggedTensor::of_uniform_as(value, index)?);
         }
     }
     Ok(())
+}
+
+/// The dtype of offsets that holds those of all partitions.
+fn index_of(partitions: &[RowPartition]) -> DType {
+    let narrow = !partitions.is_empty() && partitions.iter().all(|partition| partition.spec().index == DType::I32);
+    if narrow { DType::I32 } else { DType::I64 }
 }
 
 /// Whether so many rows are known to be one, or as many as each partition has.
@@ -263,17 +271,19 @@ fn may_stand_beside(nrows: Option<Dim>, partitions: &[RowPartition]) -> bool {
 fn common_rows(operands: &[Operand]) -> Result<Option<RowPartition>> {
     let mut partitions: Vec<RowPartition> = operands.iter().filter_map(Operand::partition).cloned().collect();
     let Some(first) = partitions.first().cloned() else { return Ok(None) };
+    let index = index_of(&partitions);
     for operand in operands {
         // A column has one value in each row, which says how many rows there are.
         if let Operand::Uniform(value) = operand
             && !may_stand_beside(outer(value), &partitions)
         {
-            partitions.push(rows_of_one(value)?);
+            partitions.push(rows_of_one_as(value, index)?);
         }
     }
     let join = |all: RowPartition, other: &RowPartition| {
-        let (one, two) = (all.spec().nrows, other.spec().nrows);
-        if all.same(other) || !(may_stretch(&all, two) || may_stretch(other, one)) {
+        let (one, two) = (all.spec(), other.spec());
+        let alike = one.index == two.index && !(may_stretch(&all, two.nrows) || may_stretch(other, one.nrows));
+        if all.same(other) || alike {
             return Ok(all);
         }
         ops::broadcast_rows(all, other)?.partition().cloned()
@@ -289,6 +299,8 @@ fn pad_ranks(operands: &mut [Operand]) -> Result<()> {
     let ranks: Result<Vec<Option<usize>>> = operands.iter().map(Operand::rank).collect();
     let ranks = ranks?;
     let wanted = ranks.iter().flatten().copied().max().unwrap_or(0);
+    let whole = operands.iter().zip(&ranks).filter(|(_, rank)| **rank == Some(wanted));
+    let index = index_of(&whole.filter_map(|(operand, _)| operand.partition()).cloned().collect::<Vec<_>>());
     for (operand, rank) in operands.iter_mut().zip(ranks) {
         let missing = rank.map_or(0, |rank| wanted - rank);
         if missing == 0 {
@@ -302,7 +314,7 @@ fn pad_ranks(operands: &mut [Operand]) -> Result<()> {
             Operand::Ragged(x) => {
                 for _ in 0..missing {
                     let value = x.clone().into_value();
-                    let partition = one_row(&value)?;
+                    let partition = one_row_as(&value, index)?;
                     *x = RaggedTensor::from_partition(value, partition)?;
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::RaggedTensor;
 use crate::args::{int, typed_ref};
-use crate::axes::{dim, rank, witness, zeros_of};
+use crate::axes::{dim, rank, rows_of_lengths, witness, zeros_of};
 use crate::structs::{Field, StructTensor};
 use extenso_core::{ExtensionType, RowPartition, Value, ops};
 use extenso_types::{DType, Dim, Error, Result, Shape};
@@ -12,6 +12,11 @@ impl RaggedTensor {
     ///
     /// Errors: fewer than two axes.
     pub(crate) fn of_uniform(value: &Value) -> Result<RaggedTensor> {
+        RaggedTensor::of_uniform_as(value, DType::I64)
+    }
+
+    /// The same with offsets of this dtype: the rows beside which these stand have it.
+    pub(super) fn of_uniform_as(value: &Value, index: DType) -> Result<RaggedTensor> {
         let sizes: Result<Vec<Dim>> = (0..rank(value)?).map(|axis| dim(value, axis)).collect();
         let [n, k, inner @ ..] = &sizes?[..] else {
             return Err(Error::shape("the value has rank 1").wanted("rank 2 or more, for rows"));
@@ -22,10 +27,9 @@ impl RaggedTensor {
             (n, k) => n.zip(k).map_or(-1, |(n, k)| int(n.saturating_mul(k))),
         };
         let partition = match k.known() {
-            Some(k) => ops::partition_of_length(witness(value)?, int(k), DType::I64)?,
-            None => ops::partition_from_lengths(ops::sum(ops::add(zeros_of(value, 2)?, 1)?, 1, false)?)?,
+            Some(k) => ops::partition_of_length(witness(value)?, int(k), index)?.partition()?.clone(),
+            None => rows_of_lengths(ops::sum(ops::add(zeros_of(value, 2)?, 1)?, 1, false)?, index)?,
         };
-        let partition = partition.partition()?.clone();
         RaggedTensor::from_partition(joined(value, &partition, together, inner)?, partition)
     }
 

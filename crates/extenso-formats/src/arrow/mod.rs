@@ -2,6 +2,19 @@
 //!
 //! An array with nulls is a masked tensor; without, a plain one. A list is a ragged tensor whose partition is the array's
 //! offsets as they stand, sliced or not.
+//!
+//! The crates of Arrow whose types are in signatures are [`array`], [`buffer`] and [`schema`], in the versions that these want.
+//!
+//! ```
+//! use extenso_formats::arrow::{array, from_arrow, schema, to_arrow};
+//! use std::sync::Arc;
+//!
+//! let column: array::ArrayRef = Arc::new(array::Int64Array::from(vec![Some(7), None]));
+//! let value = from_arrow(&column)?;
+//! assert_eq!(value.to_string(), "[7, None]");
+//! assert_eq!(to_arrow(&value)?.data_type(), &schema::DataType::Int64);
+//! # Ok::<(), extenso_types::Error>(())
+//! ```
 
 mod asked;
 #[cfg(any(feature = "parquet", feature = "avro"))]
@@ -20,6 +33,9 @@ mod registered;
 mod vocabularies;
 mod whole;
 
+pub use arrow_array as array;
+pub use arrow_buffer as buffer;
+pub use arrow_schema as schema;
 pub use asked::asked;
 #[cfg(feature = "parquet")]
 pub(crate) use batch::in_schema;

@@ -69,7 +69,7 @@ pub fn decode_arrow(x: &Value, spec: &Spec, on_error: OnError) -> Result<Parsed>
         let bad = if on_error == OnError::Skip { bad } else { rows.with_values(bad)?.into_value() };
         Ok(vec![rows.into_value(), bad])
     };
-    let mut results = over(x, None, true, &of_vector)?.into_iter();
+    let mut results = over(x, None, true, &of_vector).map_err(|e| e.at(DECODE_ARROW.name))?.into_iter();
     match (results.next(), results.next()) {
         (Some(value), Some(bad)) => Ok(Parsed { value, bad }),
         _ => Err(Error::internal("the op gave nothing").at(DECODE_ARROW.name)),

@@ -79,7 +79,8 @@ pub fn parsed(op: &'static OpDef, x: &Value, spec: &Spec, attrs: &dyn AttrSet) -
         let bad = leaves.pop().ok_or_else(|| Error::internal("the op gave nothing"))?;
         Ok(vec![packed(spec, leaves.into_iter().collect())?, bad])
     };
-    let mut results = over(x, None, has_lists(spec), &of_vector)?.into_iter();
+    let results = over(x, None, has_lists(spec), &of_vector).map_err(|e| e.at(op.name))?;
+    let mut results = results.into_iter();
     match (results.next(), results.next()) {
         (Some(value), Some(bad)) => Ok(Parsed { value, bad }),
         _ => Err(Error::internal("the op gave other results").at(op.name)),
