@@ -4,6 +4,7 @@
 //! bytes of the blocks are those of the input, and what is wrong with them is found where it is. Up to a fault of its syntax an
 //! array is followed as its reader does; behind one nothing is read.
 
+use super::room::add;
 use super::split::{MARK, is_array, is_blank};
 use std::io::{self, BufRead, Read};
 
@@ -49,7 +50,7 @@ impl Cuts {
 
     /// As [`Cuts::fill`], until the text has so many items, one at least; `item` is told that another begins.
     ///
-    /// Errors: what the operating system refuses.
+    /// Errors: what the operating system refuses; no memory.
     pub fn fill_items(
         &mut self,
         source: &mut dyn BufRead,
@@ -119,7 +120,7 @@ fn more(source: &mut dyn BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
         match source.fill_buf() {
             Ok(bytes) => {
                 let came = bytes.len();
-                text.extend_from_slice(bytes);
+                add(text, bytes)?;
                 source.consume(came);
                 return Ok(came > 0);
             }
