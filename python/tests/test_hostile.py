@@ -111,7 +111,7 @@ except MemoryError as e:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
 @pytest.mark.parametrize(("begin", "each", "end", "calls"), [
-    (b"a,b\n1,", b"x", b"\n2,y\n", ["ex.infer_spec(path, format='csv')", "f.run(path, path + '.out', format='csv')"]),
+    (b"a,b\n1,", b"x", b"\n2,y\n", ["ex.infer_spec(path, format='csv')", "f.run(path, target=path + '.out', format='csv')"]),
     (b'a,b\n1,"', b"\n", b'"\n2,y\n', ["ex.infer_spec(path, format='csv')"]),
     (b"a,b\n1", b",", b"\n2,y\n", ["ex.infer_spec(path, format='csv')"]),
     (b"a", b",", b"\n2,y\n", ["ex.infer_spec(path, format='csv')"]),

@@ -94,7 +94,8 @@ def read(
         return description.finish(result)
     # No example begins so.
     blank, _ = reader([b"\xff"], description.spec, sequence=sequence, on_error="default")
-    return description.finish_fitting(*result, blank if on_error == "default" else None)
+    records, bad = result
+    return description.finish_fitting(records, bad, blank if on_error == "default" else None)
 
 
 @final

@@ -30,13 +30,21 @@ pub fn line(source: &mut dyn BufRead, text: &mut Vec<u8>) -> io::Result<usize> {
 ///
 /// Errors: no memory.
 pub fn add(text: &mut Vec<u8>, bytes: &[u8]) -> io::Result<()> {
-    if text.try_reserve(bytes.len()).is_err() {
+    reserve(text, bytes.len())?;
+    text.extend_from_slice(bytes);
+    Ok(())
+}
+
+/// Makes room for more bytes of a text.
+///
+/// Errors: no memory.
+pub fn reserve(text: &mut Vec<u8>, more: usize) -> io::Result<()> {
+    if text.try_reserve(more).is_err() {
         let what = format!("{} bytes are read, and the system gives no more memory", text.len());
         return Err(refused(
             Error::memory(what).wanted("records that are shorter, each in a line or an item of an array"),
         ));
     }
-    text.extend_from_slice(bytes);
     Ok(())
 }
 

@@ -140,7 +140,7 @@ mod tests {
             (&[0..100, 100..200, 200..300][..], "i32"),
             (&[0..128, 128..129], "i32"),
             (&[0..100, 0..100, 50..128], "i8"),
-            (&[0..128], "i8"),
+            (&[0..64, 64..128], "i8"),
         ] {
             let (source, rows) = file(groups);
             let whole = read_parquet(&source, &ParquetOptions::default()).expect("reads").value;
