@@ -69,6 +69,7 @@ _OTHERS = {
     "gather_nd": "gather_nd",
     "half": "f16",
     "io.parse_example": "parse_examples",
+    "io.parse_single_example": "parse_examples",
     "linalg.cross": "cross_product",
     "linalg.matmul": "matmul",
     "math.cumprod": "cumulative_prod",

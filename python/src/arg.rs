@@ -296,6 +296,11 @@ pub fn meaning(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     }
 }
 
+/// Whether an object is one of `decimal`, `datetime` or `uuid`.
+pub fn is_meant(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(matches!(role(&object.get_type())?, Role::Meaning))
+}
+
 /// Whether a class has a spec written by hand.
 pub fn is_written_extension(class: &Bound<'_, PyType>) -> PyResult<bool> {
     let py = class.py();

@@ -10,6 +10,7 @@ use extenso_ext::{Literal, to_literal};
 use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple};
+use std::collections::HashMap;
 
 /// Deeper nests are refused by core; this bounds the recursion here.
 const MAX_DEPTH: usize = 100;
@@ -65,6 +66,61 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     }
     // An array of objects may hold `None`, which its elements say.
     Ok(import::array_value(object).ok())
+}
+
+/// The core value of records, of which some may lack fields that others have: these are missing there.
+///
+/// Errors: as [`value`].
+pub fn records(objects: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let mut literal = read(objects, &Trail::Root, 0)?;
+    guarded(|| {
+        complete(vec![&mut literal]);
+        extenso_ext::constant(literal)
+    })
+    .or_raise()
+}
+
+/// Gives all records among literals of one place the same fields, and so those below them. How deep they nest was bounded as they were read.
+fn complete(literals: Vec<&mut Literal>) {
+    let (mut names, mut below, mut items) = (Vec::<String>::new(), HashMap::<String, Vec<_>>::new(), Vec::new());
+    let mut records = Vec::new();
+    for literal in literals {
+        match literal {
+            Literal::Record(fields) => {
+                for (name, _) in fields.iter() {
+                    if !below.contains_key(name) {
+                        names.push(name.clone());
+                        below.insert(name.clone(), Vec::new());
+                    }
+                }
+                records.push(fields);
+            }
+            Literal::List(list) => items.extend(list),
+            _ => {}
+        }
+    }
+    for fields in records {
+        let mut own: HashMap<String, Literal> = fields.drain(..).collect();
+        fields.extend(names.iter().map(|name| (name.clone(), own.remove(name).unwrap_or(Literal::None))));
+        for (name, literal) in fields {
+            below.entry(name.clone()).or_default().push(literal);
+        }
+    }
+    below.into_values().chain([items]).filter(|below| !below.is_empty()).for_each(complete);
+}
+
+/// The text of a time, a decimal or an identifier, or the texts of an array of times; none of another object.
+///
+/// Errors: those of `arg::meaning` and of times of NumPy.
+pub fn meant(object: &Bound<'_, PyAny>) -> PyResult<Option<Literal>> {
+    let value = if arg::is_meant(object)? {
+        arg::meaning(object)?
+    } else if object.hasattr("__array__")? {
+        import::times(object)?
+    } else {
+        None
+    };
+    value.map(|value| guarded(|| to_literal(&value)).or_raise()).transpose()
 }
 
 /// The core value of this spec that nested lists and dicts say, or that a table, a frame or an array of a library holds. One of a type that

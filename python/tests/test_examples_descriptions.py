@@ -255,6 +255,42 @@ def test_records_have_the_axes_of_the_messages() -> None:
         assert ex.to_py(traced(ex.constant(messages))) == wanted
 
 
+def test_rows_of_no_values_are_empty_in_one_example_as_in_many() -> None:
+    features = {"x": FixedLenSequence([], INT, True), "pairs": FixedLenSequence([2], INT, True, 9)}
+    for messages, shapes in ((b"", ((0,), (0, 2))), (example(x=[1], pairs=[1, 2, 3, 4]), ((1,), (2, 2)))):
+        record = ex.parse_examples(messages, features)
+        assert (record["x"].shape, record["pairs"].shape) == shapes
+    assert ex.to_py(ex.parse_examples([b""], features)) == [{"x": [], "pairs": []}]
+
+
+MISFITS: "list[tuple[Any, bytes, bytes, Any, Any]]" = [
+    (Sparse("i", "v", INT, 9), example(i=[1], v=[7]), example(i=[1, 2], v=[7]), [{"indices": 1, "values": 7}], []),
+    (Sparse(["i"], "v", INT, [9]), example(i=[1], v=[7]), example(v=[7]), [{"indices": [1], "values": 7}], []),
+    (Ragged(INT, "v", [Ragged.RowLengths("i")]), example(i=[1], v=[7]), example(i=[2], v=[7]), [[7]], []),
+    (Ragged(INT, "v", [Ragged.RowSplits("i")]), example(i=[0, 1], v=[7]), example(i=[0, -1], v=[7]), [[7]], []),
+    (Ragged(INT, "v", [Ragged.UniformRowLength(2)]), example(v=[7, 8]), example(v=[7]), [[7, 8]], []),
+]
+
+
+@pytest.mark.parametrize(("feature", "good", "odd", "full", "none"), MISFITS)
+def test_examples_whose_parts_disagree_are_bad_ones(feature: Any, good: bytes, odd: bytes, full: Any, none: Any) -> None:
+    features = {"x": feature, "n": FixedLen([], INT, 3)}
+    messages = [good, odd, b"\xff", good, odd]
+    row, rest = {"x": full, "n": 3}, {"x": none, "n": 3}
+    with pytest.raises(ex.Error, match="feature 'x'"):
+        ex.read_examples([good, odd], features)
+    records, bad = ex.read_examples(messages, features, on_error="skip")
+    assert (ex.to_py(records), bad.rows, [row.row for row in bad.first]) == ([row, row], [1, 2, 4], [1, 2, 4])
+    assert bad.first[0].message.startswith("row 1: feature 'x'")
+    records, bad = ex.read_examples(messages, features, on_error="default")
+    assert (ex.to_py(records), bad.rows) == ([row, rest, rest, row, rest], [1, 2, 4])
+    assert bad.defaulted.tolist() == [False, True, True, False, True]
+    records, flags = ex.parse_examples(ex.constant([[good, odd], [], [good]]), features, on_error="default")
+    assert (ex.to_py(records), ex.to_py(flags)) == ([[row, rest], [], [row]], [[False, True], [], [False]])
+    record, flag = ex.parse_examples(odd, features, on_error="default")
+    assert (ex.to_py(record), ex.to_py(flag)) == (rest, True)
+
+
 def test_a_graph_decodes_the_features_that_it_uses() -> None:
     rows = Ragged(INT, "v", [Ragged.RowLimits("p")])
     d = examples.described({"x": rows, "n": FixedLen([], INT, 0), "id": FixedLen([], INT)})

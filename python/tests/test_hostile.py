@@ -93,6 +93,45 @@ def test_what_memory_does_not_hold_is_an_error_that_names_the_size(call: str, ro
         assert ran.stdout.startswith("OutOfMemoryError") and " bytes" in ran.stdout, ran.stdout
 
 
+LONG = """
+import resource
+import extenso as ex
+
+spec = ex.infer_spec([{{"a": 1, "b": "x"}}])
+f = ex.function(lambda r: r["a"])
+path = {path!r}
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {room}, -1))
+try:
+    {call}
+except MemoryError as e:
+    print(type(e).__name__, e)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+@pytest.mark.parametrize(("begin", "each", "end", "calls"), [
+    (b"a,b\n1,", b"x", b"\n2,y\n", ["ex.infer_spec(path, format='csv')", "f.run(path, target=path + '.out', format='csv')"]),
+    (b'a,b\n1,"', b"\n", b'"\n2,y\n', ["ex.infer_spec(path, format='csv')"]),
+    (b"a,b\n1", b",", b"\n2,y\n", ["ex.infer_spec(path, format='csv')"]),
+    (b"a", b",", b"\n2,y\n", ["ex.infer_spec(path, format='csv')"]),
+    (b'[{"a":1,"b":"', b"x", b'"}]', ["ex.infer_spec(path)", "list(ex.read_json_blocks(path, 9, spec))", "ex.read_json(path, spec)"]),
+    (b'{"a":1,"b":"', b"x", b'"}\n', ["ex.infer_spec(path)", "list(ex.read_json_blocks(path, 9, spec))", "ex.read_json(path, spec)"]),
+])
+@pytest.mark.parametrize("room", [2**27, 2**28])
+def test_a_record_that_memory_does_not_hold_is_an_error(
+    tmp_path: pathlib.Path, begin: bytes, each: bytes, end: bytes, calls: "list[str]", room: int
+) -> None:
+    path = tmp_path / "long"
+    path.write_bytes(begin + each * (room + room // 2) + end)
+    for call in calls:
+        program = LONG.format(call=call, room=room, path=str(path))
+        command = [sys.executable, "-P", "-c", program]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        assert ran.returncode == 0, ran.stderr[-2000:]
+        assert ran.stdout.startswith("OutOfMemoryError"), (call, ran.stdout)
+
+
 @pytest.mark.parametrize(
     ("call", "wanted"),
     [

@@ -1,5 +1,7 @@
 """JSON in and out: inferred specs, parts of records, policies, blocks, files; against `json` and pyarrow."""
 
+import datetime
+import decimal
 import doctest
 import gzip
 import inspect
@@ -7,6 +9,7 @@ import io
 import json
 import pathlib
 import random
+import uuid
 from typing import Any
 
 import extenso as ex
@@ -364,6 +367,41 @@ def test_rows_of_blocks_have_the_numbers_of_the_whole(start: bytes, rows: int) -
     text, spec = start + b"\nx\n{}\n\nx", ex.StructTensorSpec([None], {})
     whole = ex.read_json(text, spec, on_error="skip")[1].rows
     assert [row for _, bad in ex.read_json_blocks(text, rows, spec=spec, on_error="skip") for row in bad.rows] == whole
+
+
+def test_times_decimals_and_identifiers_among_objects_are_those_of_constant(tmp_path: pathlib.Path) -> None:
+    zone = datetime.timezone(datetime.timedelta(hours=1))
+    rows: list[dict[str, Any]] = [
+        {
+            "t": datetime.datetime(2020, 1, 2, 3, 4, 5, 678),
+            "z": datetime.datetime(2020, 1, 2, tzinfo=zone),
+            "d": datetime.date(2020, 1, 2),
+            "h": datetime.time(1, 2),
+            "e": datetime.timedelta(days=-1, microseconds=3),
+            "p": decimal.Decimal("1.10"),
+            "u": uuid.UUID(int=5),
+            "n": np.datetime64("2020-01-02T03:04:05", "s"),
+            "l": [{"d": datetime.date(1, 1, 1), "x": 1.0}, {"d": None, "x": 2.5}],
+        }
+    ]
+    value = ex.constant(rows)
+    spec = ex.infer_spec(rows)
+    assert spec.field_names() == value.spec.field_names()
+    f = ex.function(lambda r: r)
+    for read in (ex.read_json(rows), ex.read_json(rows, spec), f.run(rows), next(iter(ex.read_json_blocks(rows)))):
+        assert ex.to_py(read) == ex.to_py(value)
+        assert ex.to_py(read["t"]) == ["2020-01-02T03:04:05.000678"]
+    f.run(rows, target=tmp_path / "out.parquet")
+    assert ex.to_py(ex.read_parquet(tmp_path / "out.parquet")) == ex.to_py(value)
+    assert ex.to_py(ex.infer_spec(rows, paths=["p"]).field_names()) == ["p"]
+    # What a record lacks is missing, as in other records; of a sample, the others are read by it.
+    few = [{"d": datetime.date(2020, 1, 2)}, {"x": 7}, {"d": None, "x": None}]
+    assert ex.to_py(ex.read_json(few)) == [{"d": "2020-01-02", "x": None}, {"d": None, "x": 7}, {"d": None, "x": None}]
+    odd = [{"d": datetime.date(2020, 1, 2)}, {"d": 7}]
+    records, bad = ex.read_json(odd, sample=1, on_error="skip")
+    assert (ex.to_py(records), bad.rows) == ([{"d": "2020-01-02"}], [1])
+    with pytest.raises(ex.Error, match=r"row \[1\].p: found NaN"):
+        ex.read_json([{"p": decimal.Decimal(1)}, {"p": decimal.Decimal("NaN")}])
 
 
 def test_decimals_are_strings_by_option() -> None:

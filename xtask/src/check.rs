@@ -27,9 +27,10 @@ fn rust(repo: &Repo, steps: &mut Steps) -> Outcome {
     steps.command("clippy", repo.cargo("clippy --workspace --all-targets -- -D warnings"))?;
     // Each format is there without the others.
     for features in ["", "ipc", "proto", "avro", "parquet"] {
-        let check =
-            format!("clippy --package extenso-formats --no-default-features --features={features} -- -D warnings");
-        steps.command(&format!("formats: {features}"), repo.cargo(&check))?;
+        let of = format!("--package extenso-formats --no-default-features --features={features}");
+        steps.command(&format!("formats: {features}"), repo.cargo(&format!("clippy {of} -- -D warnings")))?;
+        steps
+            .command(&format!("tests: {features}"), repo.cargo(&format!("clippy {of} --all-targets -- -D warnings")))?;
     }
     steps.command("cargo test", repo.cargo(&format!("test {TESTED}")))?;
     steps.task("recipes", "the main job, on 300 records", || succeed(repo.example("recipes")?.arg("300")))?;

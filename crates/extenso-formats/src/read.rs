@@ -193,7 +193,9 @@ pub fn read_json_file(file: File, options: &JsonOptions) -> Result<Rows> {
     let bytes = file.metadata().map_or(0, |data| usize::try_from(data.len()).unwrap_or(usize::MAX));
     let mut source = BufReader::new(file);
     if options.spec.is_none() || options.items.is_some() || is_packed(source.fill_buf().map_err(reading)?) {
-        let mut text = Vec::with_capacity(bytes.min(1 << 30));
+        let mut text = Vec::new();
+        // Where there is not as much memory, the reader tells of it.
+        let _ = text.try_reserve_exact(bytes.min(1 << 30));
         source.read_to_end(&mut text).map_err(reading)?;
         return read_json(&text, options);
     }

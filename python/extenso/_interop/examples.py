@@ -11,6 +11,7 @@ from operator import index
 from typing import Any, NamedTuple, TypeVar, final
 
 from extenso._core import (
+    BadRows,
     DTypeError,
     Error,
     InvalidValueError,
@@ -19,6 +20,7 @@ from extenso._core import (
     TensorSpec,
     TypeSpec,
     cast,
+    concat,
     cumulative_sum,
     diff,
     expand_dims,
@@ -27,6 +29,7 @@ from extenso._core import (
     floor_divide,
     last,
     lexsort,
+    logical_or,
     minimum,
     num,
     ranges,
@@ -34,6 +37,7 @@ from extenso._core import (
     reshape,
     stack,
     sum,
+    take,
     take_along_axis,
     tensor,
     zeros_like,
@@ -74,8 +78,9 @@ def read(
     """Returns what `read_examples` or `parse_examples` reads of a source, as the features of a description.
 
     `paths` lead to features by the names that the description gives them. Where `on_error` lets bad examples pass, the
-    result is a pair as the reader's is: the features, and which examples these were. Partitions that do not fit their
-    values raise nevertheless. Errors: a pair of dicts without `sequence=True`, or one dict with it.
+    result is a pair as the reader's is: the features, and which examples these were, those included whose partitions or
+    indices do not fit their values; in a traced function these raise. Errors: a pair of dicts without `sequence=True`,
+    or one dict with it.
     """
     if sequence != description.sequence:
         found, wanted = ("a dict", "a pair of dicts") if sequence else ("a pair of dicts", "a dict")
@@ -87,8 +92,10 @@ def read(
     result = reader(source, description.spec, sequence=sequence, on_error=on_error, **options)
     if on_error == "raise":
         return description.finish(result)
+    # No example begins so.
+    blank, _ = reader([b"\xff"], description.spec, sequence=sequence, on_error="default")
     records, bad = result
-    return description.finish(records), bad
+    return description.finish_fitting(records, bad, blank if on_error == "default" else None)
 
 
 @final
@@ -118,6 +125,50 @@ class Description:
             return self.finish(expand_dims(records, 0))[0]
         made = {part: _finished(features, _part_of(records, part)) for part, features in self._parts.items()}
         return _joined(made, lambda parts: StructTensor([None], parts))
+
+    def finish_fitting(self, records: Any, bad: Any, blank: Any) -> "tuple[Any, Any]":
+        """Returns what `finish` does of the records that fit, and `bad` with the others.
+
+        These hold what is made of the row of defaults `blank`, or are left out if there is none.
+        Errors: those that records without a row have.
+        """
+        if isinstance(records, RaggedTensor):
+            values, bad = self.finish_fitting(records.values, bad.values, blank)
+            return tuple(RaggedTensor(part, records.partition) for part in (values, bad))  # type: ignore[return-value]
+        if isinstance(records, MaskedTensor):
+            values, bad = self.finish_fitting(records.values, bad, blank)
+            return MaskedTensor(values, records.mask), bad
+        if records.rank == 0:
+            values, bad = self.finish_fitting(expand_dims(records, 0), expand_dims(bad, 0), blank)
+            return values[0], bad[0]
+        try:
+            return self.finish(records), bad
+        except Error:
+            self.finish(records[:0])
+        count = records.shape[0]
+        misfits = dict(self._misfits(records, 0, count))
+        places = [count if row in misfits else row for row in range(count) if blank is not None or row not in misfits]
+        rows = records if blank is None else concat([records, blank], 0)
+        finished = self.finish(take(rows, tensor(places, "i64"), 0))
+        if not isinstance(bad, BadRows):
+            return finished, logical_or(bad, tensor([row in misfits for row in range(count)], "bool"))
+        # Rows that are left out already have numbers, too.
+        gone = set(bad.rows if blank is None else [])
+        numbers = [number for number in range(count + len(gone)) if number not in gone]
+        told = [(numbers[row], f"row {numbers[row]}: {error}") for row, error in misfits.items()]
+        return finished, bad._with(told, blank is not None)
+
+    def _misfits(self, records: Any, start: int, end: int) -> "Iterator[tuple[int, Error]]":
+        """The rows of a range that do not fit, found by halving."""
+        try:
+            self.finish(records[start:end])
+        except Error as error:
+            if end - start == 1:
+                yield start, error
+                return
+            middle = (start + end) // 2
+            yield from self._misfits(records, start, middle)
+            yield from self._misfits(records, middle, end)
 
     def only(self, paths: "Sequence[str]") -> "Description":
         """Returns the description of the features that paths lead to. Errors: a path that leads to none."""

@@ -3,7 +3,9 @@
 use crate::error::OrRaise;
 use crate::tensor::PyTensor;
 use extenso_core::Tensor;
+use extenso_formats::columns::{Bits, MAX_REPORTED};
 use extenso_formats::{BadRow, BadRows, OnError};
+use extenso_types::{Error, Path};
 use pyo3::prelude::*;
 
 /// What a call gives: the value, or the value with its report, where the policy for bad rows leaves one.
@@ -48,6 +50,23 @@ impl PyBadRows {
         let bits = &self.0.defaulted;
         let flags: Vec<bool> = (0..bits.len()).map(|i| bits.get(i)).collect();
         Tensor::bools(&[flags.len()], &flags).or_raise().map(PyTensor)
+    }
+
+    /// The same with these rows too, each with its number and what is wrong with it, which hold defaults, or are left out.
+    fn _with(&self, more: Vec<(usize, String)>, default: bool) -> PyBadRows {
+        let mut bad = self.0.clone();
+        bad.rows.extend(more.iter().map(|(row, _)| *row));
+        bad.rows.sort_unstable();
+        let told = |(row, error)| BadRow { row, offset: None, path: Path::root(), error: Error::data(error) };
+        bad.first.extend(more.into_iter().map(told));
+        bad.first.sort_by_key(|bad| bad.row);
+        bad.first.truncate(MAX_REPORTED);
+        if default {
+            let mut flags = Bits::default();
+            (0..bad.defaulted.len()).for_each(|row| flags.push(bad.rows.binary_search(&row).is_ok()));
+            bad.defaulted = flags;
+        }
+        PyBadRows(bad)
     }
 
     fn __len__(&self) -> usize {

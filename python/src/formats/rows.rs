@@ -1,14 +1,15 @@
 //! Lists of Python objects as lines of JSON.
 //!
 //! Invariant: what is written reads back as the same values; integers of any size are exact. Where floats stand that are no numbers is
-//! known, because JSON has strings for them.
+//! known, because JSON has strings for them; and so is whether there are times, decimals or identifiers, whose texts a spec tells from strings.
 
-use crate::arg;
-use crate::error::raised;
+use crate::error::{self, raised};
+use crate::{arg, literal};
+use extenso_ext::Literal;
 use extenso_formats::json::write_string;
 use extenso_types::{Error, Path, Segment};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
 use std::io::Write;
 use std::ops::Range;
 
@@ -20,9 +21,18 @@ pub struct Lines {
     pub text: Vec<u8>,
     /// Where the names of floats stand.
     named: Vec<Range<usize>>,
+    /// The objects, if there are times, decimals or identifiers among them.
+    meant: Option<Py<PyAny>>,
 }
 
 impl Lines {
+    /// The first objects, at most so many, if there are times, decimals or identifiers among all.
+    pub fn meant<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(objects) = self.meant.as_ref().map(|objects| objects.bind(py)) else { return Ok(None) };
+        let most = isize::try_from(most.min(objects.len()?)).unwrap_or(isize::MAX);
+        objects.get_item(PySlice::new(py, 0, most, 1)).map(Some)
+    }
+
     /// The lines with numbers of the same length in place of the names of floats, so that all floats are seen to be floats; none if there
     /// are no names.
     pub fn with_numbers(&self) -> Option<Vec<u8>> {
@@ -39,7 +49,7 @@ impl Lines {
 ///
 /// Errors, with the path: an object that JSON does not have; keys that are no strings; rows that nest too deep.
 pub fn lines(rows: &Bound<'_, PyAny>) -> PyResult<Lines> {
-    let mut writer = Writer { out: Vec::new(), named: Vec::new(), at: Vec::new() };
+    let mut writer = Writer { out: Vec::new(), named: Vec::new(), at: Vec::new(), meant: false };
     for (i, row) in rows.try_iter()?.enumerate() {
         let row = row?;
         // A text that begins with a list is the list of the records.
@@ -50,13 +60,15 @@ pub fn lines(rows: &Bound<'_, PyAny>) -> PyResult<Lines> {
         writer.below(Segment::Index(i), &row)?;
         writer.out.push(b'\n');
     }
-    Ok(Lines { text: writer.out, named: writer.named })
+    Ok(Lines { text: writer.out, named: writer.named, meant: writer.meant.then(|| rows.clone().unbind()) })
 }
 
 struct Writer {
     out: Vec<u8>,
     named: Vec<Range<usize>>,
     at: Vec<Segment>,
+    /// Whether there was a time, a decimal or an identifier.
+    meant: bool,
 }
 
 impl Writer {
@@ -85,14 +97,43 @@ impl Writer {
             self.record(dict)?;
         } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             self.list(object)?;
+        } else if let Some(meant) = self.meaning(object)? {
+            self.meant = true;
+            self.literal(&meant);
         } else if object.hasattr("tolist")? {
             return self.below(Segment::Itself, &object.call_method0("tolist")?);
         } else {
             let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)));
-            let error = error.wanted("numbers, strings, booleans, None, and lists, tuples and dicts of these");
+            let wanted =
+                "numbers, strings, booleans, times, decimals, UUIDs, None, and lists, tuples and dicts of these";
+            let error = error.wanted(wanted);
             return Err(self.refuse(object, error.hint("Write bytes as base64 text")));
         }
         Ok(())
+    }
+
+    /// The text of a time, a decimal or an identifier, or those of an array of times; none of another object.
+    fn meaning(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<Literal>> {
+        literal::meant(object).map_err(|e| {
+            let path: Path = self.at.iter().cloned().collect();
+            error::at(object.py(), e, &format!("source: row {path}"))
+        })
+    }
+
+    fn literal(&mut self, literal: &Literal) {
+        match literal {
+            Literal::Str(text) => write_string(text.as_bytes(), &mut self.out),
+            Literal::List(items) => {
+                self.out.push(b'[');
+                for (i, item) in items.iter().enumerate() {
+                    self.out.extend_from_slice(if i > 0 { b"," } else { b"" });
+                    self.literal(item);
+                }
+                self.out.push(b']');
+            }
+            // Times have a text each, and what is missing has none.
+            _ => self.out.extend_from_slice(b"null"),
+        }
     }
 
     fn integer(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -1,10 +1,13 @@
-//! Where quoted cells begin and end, so that a table that was cut off inside one is known, and which cells are quotes around nothing: the crate
-//! `csv` takes what is there, and forgets quotes.
+//! Where quoted cells begin and end, so that a table that was cut off inside one is known; which cells are quotes around nothing; and where
+//! rows begin behind empty lines. The crate `csv` takes what is there, and forgets quotes and empty lines.
 //!
-//! Invariant: bytes pass as they are. What is outside of quotes is looked at from its last line on alone.
+//! Invariant: bytes pass as they are, and no more of a row than there is memory for to read it.
 
+use crate::source::refused;
+use extenso_core::kernels::pool::affordable;
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::ops::Range;
 
 /// A source that knows whether what was read of it ends inside a quoted cell.
 pub struct Quotes<R> {
@@ -23,12 +26,19 @@ pub struct Quotes<R> {
     opened: usize,
     /// Quotes around nothing: where they begin, and the numbers of their cells.
     nothing: VecDeque<(usize, usize)>,
+    /// Where the line is that the last end of a line stands before.
+    line: usize,
+    /// Whether an empty line stands before it.
+    empty: bool,
+    /// Where rows begin that an empty line stands before.
+    begun: VecDeque<usize>,
+    /// How many bytes of memory the system was asked for.
+    asked: usize,
 }
 
 impl<R> Quotes<R> {
     /// A source of which nothing was read.
     pub fn new(source: R, delimiter: u8) -> Quotes<R> {
-        let nothing = VecDeque::new();
         Quotes {
             source,
             delimiter,
@@ -39,7 +49,11 @@ impl<R> Quotes<R> {
             seen: 0,
             cell: 0,
             opened: 0,
-            nothing,
+            nothing: VecDeque::new(),
+            line: 0,
+            empty: false,
+            begun: VecDeque::new(),
+            asked: 0,
         }
     }
 
@@ -61,11 +75,17 @@ impl<R> Quotes<R> {
         }
     }
 
+    /// Where the last row before this byte begins, if an empty line stands before it.
+    pub fn take_begun(&mut self, before: usize) -> Option<usize> {
+        std::iter::from_fn(|| self.begun.pop_front_if(|at| *at < before)).last()
+    }
+
     fn see(&mut self, bytes: &[u8]) {
         let mut from = 0;
         for at in memchr::memchr_iter(b'"', bytes) {
             if !self.inside {
-                self.pass(&bytes[from..at]);
+                self.pass(bytes, from..at);
+                self.begin(self.seen + at + 1);
             }
             from = at + 1;
             let before = at.checked_sub(1).map_or(self.last, |before| bytes[before]);
@@ -83,18 +103,48 @@ impl<R> Quotes<R> {
             }
         }
         if !self.inside {
-            self.pass(&bytes[from..]);
+            self.pass(bytes, from..bytes.len());
         }
         self.last = bytes.last().copied().unwrap_or(self.last);
         self.seen += bytes.len();
     }
 
-    /// Counts the cells of the last line of what stands outside of quotes.
-    fn pass(&mut self, bytes: &[u8]) {
-        let line = memchr::memrchr2(b'\n', b'\r', bytes);
-        let rest = &bytes[line.map_or(0, |end| end + 1)..];
-        let before = if line.is_some() { 0 } else { self.cell };
-        self.cell = before + memchr::memchr_iter(self.delimiter, rest).count();
+    /// Looks at what stands outside of quotes: for ends of lines, and for the cells of the last line.
+    fn pass(&mut self, bytes: &[u8], range: Range<usize>) {
+        let passed = &bytes[range.clone()];
+        let mut rest = 0;
+        for at in memchr::memchr2_iter(b'\n', b'\r', passed) {
+            self.begin(self.seen + range.start + at);
+            let before = (range.start + at).checked_sub(1).map_or(self.last, |before| bytes[before]);
+            // Both bytes of a pair are one end of a line.
+            self.empty |= before == b'\n' || (before == b'\r' && passed[at] == b'\r');
+            rest = at + 1;
+            (self.cell, self.asked, self.line) = (0, 0, self.seen + range.start + rest);
+        }
+        self.begin(self.seen + range.end);
+        self.cell += memchr::memchr_iter(self.delimiter, &passed[rest..]).count();
+    }
+
+    /// Notes where a row begins of which something stands before this byte, if an empty line stands before it.
+    fn begin(&mut self, before: usize) {
+        if self.empty && before > self.line {
+            self.begun.push_back(self.line);
+            self.empty = false;
+        }
+    }
+
+    /// Asks for the memory of the row that goes on: for its cells, where each ends, and the columns that they go into.
+    ///
+    /// Errors: the system gives less.
+    fn afford(&mut self) -> io::Result<()> {
+        let held = (self.seen - self.line).saturating_add(self.cell.saturating_mul(size_of::<usize>()));
+        // What grows is doubled: the row as it is read, and the column of its longest cell.
+        let wanted = held.checked_next_power_of_two().unwrap_or(usize::MAX).saturating_mul(3);
+        if wanted <= self.asked {
+            return Ok(());
+        }
+        self.asked = wanted;
+        affordable(wanted).map_err(|e| refused(e.at(format!("the row at byte {}", self.line))))
     }
 }
 
@@ -102,6 +152,7 @@ impl<R: Read> Read for Quotes<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(bytes)?;
         self.see(&bytes[..read]);
+        self.afford()?;
         self.ended |= read == 0 && !bytes.is_empty();
         Ok(read)
     }
@@ -126,6 +177,28 @@ mod tests {
                 let (mut quotes, mut room) = (Quotes::new(text.as_bytes(), b','), vec![0; step]);
                 while quotes.read(&mut room).expect("reads") > 0 {}
                 assert_eq!(Vec::from(quotes.nothing), wanted, "{text:?} by {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_behind_empty_lines_are_known_by_where_they_begin_however_they_are_read() {
+        let tables: [(&str, &[usize]); 9] = [
+            ("a\nb\n", &[]),
+            ("a\r\nb\r\n", &[]),
+            ("\na\n", &[1]),
+            ("a\n\n\nb\n\n", &[4]),
+            ("a\r\n\r\nb", &[5]),
+            ("a\r\rb\n\r\nc", &[3, 7]),
+            ("\"a\n\n\"\n\n\"b\"\n", &[7]),
+            ("a,\"\"\r\n\n\"\"", &[7]),
+            ("a\n\"\n\nb\"\n", &[]),
+        ];
+        for (text, wanted) in tables {
+            for step in 1..=text.len() {
+                let (mut quotes, mut room) = (Quotes::new(text.as_bytes(), b','), vec![0; step]);
+                while quotes.read(&mut room).expect("reads") > 0 {}
+                assert_eq!(Vec::from(quotes.begun), wanted, "{text:?} by {step}");
             }
         }
     }

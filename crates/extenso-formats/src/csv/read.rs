@@ -20,6 +20,7 @@ use crate::seen::Place;
 use crate::source::unpack;
 use crate::spelled;
 use csv::{ByteRecord, Reader, ReaderBuilder};
+use extenso_core::kernels::pool::affordable;
 use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Nest, Path, Result, Segment, Spec};
 use std::collections::{BTreeMap, HashSet};
@@ -145,6 +146,9 @@ pub(crate) struct Table<R> {
     begun: bool,
 }
 
+/// About how many bytes of memory a column takes beside its name.
+const COLUMN: usize = 1 << 8;
+
 /// The cells of a row.
 struct Line {
     record: ByteRecord,
@@ -157,11 +161,13 @@ struct Line {
 impl<R: Bytes> Table<R> {
     /// Reads the names of the columns.
     ///
-    /// Errors: no names; names that are not UTF-8; what the operating system refuses.
+    /// Errors: no names; names that are not UTF-8; more than there is memory for; what the operating system refuses.
     pub fn new(source: R, delimiter: u8) -> Result<Table<R>> {
         let mut reader =
             ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(Quotes::new(source, delimiter));
-        let names = reader.byte_headers().map_err(reading)?.clone();
+        let names = reader.byte_headers().map_err(reading)?;
+        affordable(names.as_slice().len().saturating_mul(4).saturating_add(names.len().saturating_mul(COLUMN)))?;
+        let names = names.clone();
         if reader.get_ref().is_cut() {
             return Err(cut_off().at("the row of names"));
         }
@@ -182,6 +188,7 @@ impl<R: Bytes> Table<R> {
         let paths = names.iter().enumerate().map(path).collect::<Result<Vec<_>>>()?;
         let (end, mut quoted) = (reader.position().byte(), Vec::new());
         reader.get_mut().take_nothing(place(end), &mut quoted);
+        reader.get_mut().take_begun(place(end));
         let line = Line { record: ByteRecord::new(), quoted, plain: false };
         Ok(Table { reader, paths, line, row: 0, start: 0, begun: false })
     }
@@ -214,6 +221,8 @@ impl<R: Bytes> Table<R> {
     /// Finds where the row starts, and whether its cells stand one behind another.
     fn measure(&mut self) {
         let end = place(self.reader.position().byte());
+        let begun = self.reader.get_mut().take_begun(end);
+        self.start = begun.unwrap_or(self.start);
         let ends = usize::from(!self.reader.get_ref().ends_open_at(end));
         let spare = end.saturating_sub(self.start).checked_sub(self.line.size() + ends);
         // A pair of quotes takes two bytes; one is what was left of the end of the line before.
@@ -247,7 +256,7 @@ impl Line {
         self.record.get(cell).unwrap_or_default()
     }
 
-    /// The failure of a cell, at its first byte, or where the row before ends, if quotes or empty lines hide how many bytes stand before it.
+    /// The failure of a cell, at its first byte, or at that of the row, if quotes hide how many bytes stand before it.
     #[cold]
     fn refuse(&self, cell: usize, wanted: String) -> Box<Failure> {
         let what = format!("{} came in column {}", shown(self.text(cell)), cell + 1);

@@ -202,13 +202,18 @@ fn a_bad_cell_is_told_of_by_its_first_byte() {
         "a,b\r\n1,2\r\n33,x",
         "a,b\n3,x\n",
         "a,b\n\"1\",2\n,,,\n\n33,x\n",
+        "a,b\n1,2\n\n3,x\n",
+        "a,b\r\n\r\n1,2\r\n\r\n\r\n33,x",
+        "\n\na,b\n\n\n3,x\n",
     ] {
         let bad = read_csv(text.as_bytes(), &options).expect("reads").bad.first;
         assert_eq!(bad.last().expect("a bad row").offset, text.find('x'), "{text:?}");
     }
-    // Quotes hide where a cell begins.
-    let bad = read_csv(b"a,b\n1,2\n\"3\",x\n", &options).expect("reads").bad.first;
-    assert_eq!(bad[0].offset, Some(8));
+    // Quotes hide where a cell begins, and no empty line where its row does.
+    for (text, wanted) in [("a,b\n1,2\n\"3\",x\n", 8), ("a,b\n1,2\n\n\n\"3\",x\n", 10), ("a,b\n1,2\n\n3\n", 9)] {
+        let bad = read_csv(text.as_bytes(), &options).expect("reads").bad.first;
+        assert_eq!(bad[0].offset, Some(wanted), "{text:?}");
+    }
 }
 
 #[test]

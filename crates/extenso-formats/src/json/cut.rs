@@ -4,6 +4,7 @@
 //! bytes of the blocks are those of the input, and what is wrong with them is found where it is. Up to a fault of its syntax an
 //! array is followed as its reader does; behind one nothing is read.
 
+use super::room::{add, reserve};
 use super::split::{MARK, is_array, is_blank};
 use std::io::{self, BufRead, Read};
 
@@ -27,7 +28,7 @@ impl Cuts {
     /// Adds to a text, which is what the cut before left, until it has about so many bytes and a comma to be cut at; where that
     /// comma is, or none where the input ends with the text, or the text with what stands behind the array.
     ///
-    /// Errors: what the operating system refuses.
+    /// Errors: what the operating system refuses; no memory.
     pub fn fill(&mut self, source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<Option<usize>> {
         let mut comma = None;
         loop {
@@ -41,6 +42,8 @@ impl Cuts {
                 return Ok(comma);
             }
             let wanted = size.saturating_sub(text.len()).max(size.min(MORE)).max(1);
+            // A reader that finds no room behind a text makes some without asking.
+            reserve(text, wanted.min(MORE) + ROOM)?;
             if source.take(wanted as u64).read_to_end(text)? == 0 {
                 return Ok(None);
             }
@@ -49,7 +52,7 @@ impl Cuts {
 
     /// As [`Cuts::fill`], until the text has so many items, one at least; `item` is told that another begins.
     ///
-    /// Errors: what the operating system refuses.
+    /// Errors: what the operating system refuses; no memory.
     pub fn fill_items(
         &mut self,
         source: &mut dyn BufRead,
@@ -119,7 +122,7 @@ fn more(source: &mut dyn BufRead, text: &mut Vec<u8>) -> io::Result<bool> {
         match source.fill_buf() {
             Ok(bytes) => {
                 let came = bytes.len();
-                text.extend_from_slice(bytes);
+                add(text, bytes)?;
                 source.consume(came);
                 return Ok(came > 0);
             }
@@ -162,6 +165,9 @@ fn first(source: &mut dyn BufRead) -> io::Result<Option<u8>> {
 
 /// How far an array may stand from the start of a source, however small the blocks are.
 const HEAD: usize = 1 << 6;
+
+/// How much room a reader wants behind what it reads, to see that there is no more.
+const ROOM: usize = 1 << 6;
 
 /// How much is read at a time of an item that is longer than a block.
 const MORE: usize = 1 << 16;

@@ -8,6 +8,7 @@ use super::cut::Cuts;
 use super::failure::{Failure, Read};
 use super::node::Node;
 use super::read::Scratch;
+use super::room::{afford, line};
 use super::skip::is_json;
 use super::split::{Items, is_array, lines_from, mark_len};
 use crate::assemble::{Pieces, assemble};
@@ -274,6 +275,7 @@ impl Decoder {
         let Decoder { plan, scratch, marks, hint } = self;
         #[cfg(feature = "proto")]
         let Decoder { plan, scratch, messages, marks, hint } = self;
+        afford(text).map_err(|e| e.at(format!("row {row}, byte {start}")))?;
         let policy = Policy { on_error, defaults: &plan.defaults };
         policy.row(row, start, marks, out, |columns| {
             let read = check_utf8(text).and_then(|()| match &plan.root {
@@ -301,7 +303,7 @@ fn fill(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>, begun: &mut V
         }
         // A line that is longer than a piece is a piece.
         None => {
-            source.read_until(b'\n', text)?;
+            line(source, text)?;
         }
     }
     Ok(())

@@ -27,6 +27,7 @@ mod node;
 mod number;
 mod quick;
 mod read;
+mod room;
 mod scalar;
 mod scan;
 mod skip;
@@ -70,6 +71,7 @@ pub(crate) use locate::locate;
 pub(crate) use number::{named as named_float, write as write_float};
 #[cfg(feature = "proto")]
 pub(crate) use quick::number as number_end;
+pub(crate) use room::line;
 #[cfg(feature = "proto")]
 pub(crate) use skip::skip;
 pub(crate) use split::{Items, is_blank, mark_len};

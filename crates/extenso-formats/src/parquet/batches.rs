@@ -1,13 +1,14 @@
 //! Batches of rows that the crate decodes: texts counted and made, zeros under nulls, times in their units.
 //!
-//! Invariant: a batch is a struct of the fields that were asked for, in their types.
+//! Invariant: a batch is a struct of the fields that were asked for, in their types. The pages that it is made of were proven before.
 
 use super::decode::Budget;
 use super::guarded;
+use super::proof::Ahead;
 use super::times::given;
 use super::views::{TEXTS, afford, parts};
 use super::zero::zeroed;
-use arrow_array::StructArray;
+use arrow_array::{Array, StructArray};
 use arrow_schema::Fields;
 use extenso_types::Result;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
@@ -22,12 +23,21 @@ pub struct Reader {
     rest: Vec<StructArray>,
     /// How many bytes all texts may have.
     budget: Option<Arc<Budget>>,
+    /// What is proven before it is read; none where all was.
+    ahead: Option<Ahead>,
+    /// How many rows a batch has, and how many were read.
+    rows: (usize, usize),
 }
 
 impl Reader {
     /// The batches that the crate gives of rows of these fields, whose texts may have so many bytes.
     pub fn new(batches: ParquetRecordBatchReader, fields: Fields, budget: Option<Arc<Budget>>) -> Reader {
-        Reader { batches, fields, rest: Vec::new(), budget }
+        Reader { batches, fields, rest: Vec::new(), budget, ahead: None, rows: (0, 0) }
+    }
+
+    /// The same of batches of so many rows, of which nothing is proven yet.
+    pub fn proving(self, ahead: Ahead, rows: usize) -> Reader {
+        Reader { ahead: Some(ahead), rows: (rows, 0), ..self }
     }
 
     /// The next batch.
@@ -42,8 +52,12 @@ impl Reader {
     /// Errors: as [`Reader::next`].
     pub fn stored(&mut self) -> Result<Option<StructArray>> {
         if self.rest.is_empty() {
+            if let Some(ahead) = &mut self.ahead {
+                ahead.prove(self.rows.1.saturating_add(self.rows.0))?;
+            }
             let batch = guarded(|| self.batches.next().transpose())?;
             let Some(batch) = batch.map(StructArray::from) else { return Ok(None) };
+            self.rows.1 += batch.len();
             self.rest = match &self.budget {
                 Some(budget) => afford(&batch, &self.fields, budget).map(|()| vec![batch])?,
                 None => parts(batch, &self.fields, TEXTS)?,

@@ -29,6 +29,7 @@ mod thrift;
 mod times;
 mod unordered;
 mod views;
+mod wider;
 mod write;
 mod zero;
 
@@ -49,6 +50,11 @@ use std::any::Any;
 /// Calls into the crate that decodes: its errors and its panics are errors about the file.
 fn guarded<T, E: std::fmt::Display>(f: impl FnOnce() -> std::result::Result<T, E>) -> Result<T> {
     let malformed = |what: &dyn std::fmt::Display| {
+        let told = what.to_string();
+        if OVERFLOWS.iter().any(|overflow| told.contains(overflow)) {
+            let error = Error::data("a column of categories has more words than its keys count");
+            return error.wanted("keys that count all of them").hint("Write the file with wider keys");
+        }
         Error::data(format!("the Parquet data is malformed: {what}")).wanted("a Parquet file, complete")
     };
     match caught(f) {
@@ -56,6 +62,9 @@ fn guarded<T, E: std::fmt::Display>(f: impl FnOnce() -> std::result::Result<T, E
         Err(panic) => Err(malformed(&said(&*panic).unwrap_or("it cannot be decoded"))),
     }
 }
+
+/// What is said where a dictionary has more words than its keys count: by the crate, and by `views.rs`.
+const OVERFLOWS: [&str; 2] = ["DictionaryKeyOverflowError", "words are more than keys"];
 
 /// What a panic says.
 fn said(panic: &(dyn Any + Send)) -> Option<&str> {

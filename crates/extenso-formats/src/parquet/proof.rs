@@ -8,7 +8,11 @@ use super::thrift::{PageHeader, is_struct, page_header, schema_levels};
 use crate::arrow::too_deep;
 use crate::project::MAX_LEVELS;
 use extenso_types::{Error, Result};
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::basic::Type as Physical;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// What a file begins and ends with.
 pub const MAGIC: &[u8; 4] = b"PAR1";
@@ -95,29 +99,101 @@ pub fn prove_pages(
     groups: &[usize],
     leaves: &[usize],
 ) -> Result<Pages> {
-    let most = most(source);
     let (mut total, mut chunks) = (0_u64, Vec::new());
     for group in groups.iter().map(|group| metadata.row_group(*group)) {
-        let rows =
-            u64::try_from(group.num_rows()).map_err(|_| Error::data("a row group has a negative number of rows"))?;
-        for leaf in leaves {
-            let chunk = group.columns().get(*leaf).ok_or_else(|| Error::data("a row group lacks columns"))?;
-            let place = |e: Error| e.at(format!("column '{}'", chunk.column_path().string()));
-            let (values, pages) = prove_chunk(source, chunk).map_err(place)?;
+        prove_group(source, group, leaves, |chunk, values, pages| {
+            total = total.saturating_add(values.saturating_mul(weight(chunk.column_descr())));
             chunks.push(pages);
-            if values < rows {
-                let error = Error::data(format!("the column has {values} values, and its row group {rows} rows"));
-                return Err(place(error));
-            }
-            total = total.saturating_add(values);
-        }
+        })?;
     }
-    if total > most {
-        let error = Error::data(format!("the columns have {total} values in a file of {} bytes", source.size()));
-        let error = error.wanted(format!("at most {most} values to be read at once"));
-        return Err(error.hint("Read it in blocks of rows, or fewer row groups or columns"));
-    }
+    let hint = "Read it in blocks of rows, or fewer row groups or columns";
+    in_proportion(source, total).map_err(|e| e.hint(hint))?;
     Ok(Pages { leaves: leaves.to_vec(), chunks })
+}
+
+/// Proves the pages of these leaf columns in a row group, and gives each chunk to `proven`, with how many values it has and where its pages are.
+fn prove_group<'a>(
+    source: &ParquetSource,
+    group: &'a RowGroupMetaData,
+    leaves: &[usize],
+    mut proven: impl FnMut(&'a ColumnChunkMetaData, u64, Vec<PagePlace>),
+) -> Result<()> {
+    let rows = u64::try_from(group.num_rows()).map_err(|_| Error::data("a row group has a negative number of rows"))?;
+    for leaf in leaves {
+        let chunk = group.columns().get(*leaf).ok_or_else(|| Error::data("a row group lacks columns"))?;
+        let place = |e: Error| e.at(format!("column '{}'", chunk.column_path().string()));
+        let (values, pages) = prove_chunk(source, chunk).map_err(place)?;
+        if values < rows {
+            let error = Error::data(format!("the column has {values} values, and its row group {rows} rows"));
+            return Err(place(error));
+        }
+        proven(chunk, values, pages);
+    }
+    Ok(())
+}
+
+/// Checks that so many values may be made of a file at once.
+fn in_proportion(source: &ParquetSource, values: u64) -> Result<()> {
+    let most = most(source);
+    if values <= most {
+        return Ok(());
+    }
+    let error = Error::data(format!("the columns have {values} values in a file of {} bytes", source.size()));
+    Err(error.wanted(format!("at most {most} values to be read at once")))
+}
+
+/// How many rows of these leaf columns may be read at once, by the values of those that are in no list.
+pub fn most_rows(source: &ParquetSource, schema: &SchemaDescriptor, leaves: &[usize]) -> usize {
+    let flat = leaves.iter().map(|leaf| schema.column(*leaf)).filter(|column| column.max_rep_level() == 0);
+    let values = flat.map(|column| weight(&column)).fold(0, u64::saturating_add);
+    usize::try_from(most(source) / values.max(1)).unwrap_or(usize::MAX).max(1)
+}
+
+/// How many values one of a column counts as: more, where each has many bytes.
+fn weight(column: &ColumnDescriptor) -> u64 {
+    match column.physical_type() {
+        Physical::FIXED_LEN_BYTE_ARRAY => u64::try_from(column.type_length()).unwrap_or(0).div_ceil(8).max(1),
+        _ => 1,
+    }
+}
+
+/// The row groups of a file that is read some rows at a time: each is proven before its rows are read.
+#[derive(Debug)]
+pub struct Ahead {
+    source: ParquetSource,
+    metadata: Arc<ParquetMetaData>,
+    leaves: Vec<usize>,
+    /// Those that were not proven yet.
+    groups: VecDeque<usize>,
+    /// How many rows there are before them.
+    rows: u64,
+}
+
+impl Ahead {
+    /// Nothing is proven yet of these leaf columns in these row groups.
+    pub fn new(source: &ParquetSource, metadata: &Arc<ParquetMetaData>, groups: &[usize], leaves: &[usize]) -> Ahead {
+        let (source, metadata, groups) = (source.clone(), metadata.clone(), groups.iter().copied().collect());
+        Ahead { source, metadata, leaves: leaves.to_vec(), groups, rows: 0 }
+    }
+
+    /// Proves the row groups that begin before so many rows, or there.
+    ///
+    /// Errors: those of [`prove_pages`]; lists of one row group that have too many items, since one row may have all of them.
+    pub fn prove(&mut self, rows: usize) -> Result<()> {
+        while let Some(group) = self.groups.pop_front_if(|_| self.rows <= rows as u64) {
+            let group = self.metadata.row_group(group);
+            let mut items = 0_u64;
+            prove_group(&self.source, group, &self.leaves, |chunk, values, _| {
+                let column = chunk.column_descr();
+                let counted = if column.max_rep_level() > 0 { values.saturating_mul(weight(column)) } else { 0 };
+                items = items.saturating_add(counted);
+            })?;
+            in_proportion(&self.source, items)
+                .map_err(|e| e.hint("Read fewer columns, or write smaller row groups"))?;
+            self.rows = self.rows.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
+        }
+        Ok(())
+    }
 }
 
 /// How much may be made of a file, however small it is.
@@ -126,7 +202,9 @@ pub fn most(source: &ParquetSource) -> u64 {
 }
 
 /// Proves the pages of one chunk, and gets how many values they have, and where they are.
-fn prove_chunk(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<(u64, Vec<PagePlace>)> {
+///
+/// Errors: as [`prove_pages`], without the column.
+pub fn prove_chunk(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<(u64, Vec<PagePlace>)> {
     let wanted = u64::try_from(chunk.num_values()).map_err(|_| Error::data("the number of values is negative"))?;
     let (mut at, length) = byte_range(chunk)?;
     let end = at.checked_add(length).filter(|end| *end <= source.size());
@@ -181,4 +259,39 @@ fn header(source: &ParquetSource, at: u64, end: u64) -> Result<PageHeader> {
         }
     }
     Err(Error::data("its header is malformed").at(format!("the page at byte {at}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ParquetOptions, ParquetSource, read_parquet, read_parquet_blocks};
+    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    use parquet::arrow::ArrowWriter;
+    use parquet::basic::Compression;
+    use parquet::file::properties::WriterProperties;
+    use std::sync::Arc;
+
+    #[test]
+    fn pages_that_lie_are_refused_before_they_are_unpacked() {
+        let column: ArrayRef = Arc::new(Int64Array::from(vec![0; 300_000]));
+        let batch = RecordBatch::try_from_iter([("x", column)]).expect("a column");
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_dictionary_enabled(false)
+            .set_data_page_size_limit(1 << 30)
+            .set_data_page_row_count_limit(1 << 30);
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).expect("a writer");
+        writer.write(&batch).and_then(|()| writer.close()).expect("writes");
+        // The header of the only page has its kind and then how many bytes it has, unpacked.
+        assert_eq!(bytes[4..7], [0x15, 0, 0x15]);
+        bytes[7..11].copy_from_slice(&[0xfe, 0xff, 0xff, 0x7f]);
+        let source: ParquetSource = bytes.into();
+        let options = ParquetOptions::default();
+        let whole = read_parquet(&source, &options).map(drop);
+        let mut blocks = read_parquet_blocks(&source, 10, options).expect("opens");
+        for read in [whole, blocks.next().expect("a block").map(drop)] {
+            let error = read.expect_err("a page that lies").to_string();
+            assert!(error.contains("column 'x'") && error.contains("would become 134217727"), "{error}");
+        }
+    }
 }

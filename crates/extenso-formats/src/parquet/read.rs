@@ -10,11 +10,12 @@ use super::halves::wanted_halves;
 use super::join::{join_all, units};
 use super::meant::{in_units, loaded, meant, units_of};
 use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns};
-use super::proof::{Pages, most, prove_footer, prove_pages};
+use super::proof::{Ahead, Pages, most, most_rows, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
 use super::views::{TEXTS, viewed};
+use super::wider::wider;
 use crate::arrow::{checked_columns, field_of, first_rows, known, rows_of_field};
 use crate::columns::{BadRows, OnError};
 use crate::needs::{in_column, named};
@@ -74,8 +75,8 @@ pub fn read_parquet(source: &ParquetSource, options: &ParquetOptions) -> Result<
     Ok(Rows { visited: opened.visited(), ..opened.value(&rows, 0)? })
 }
 
-/// Reads a Parquet file in blocks of `rows` rows; the last one may have fewer, and so may those whose texts have more than 512 MB. One block
-/// is held at a time.
+/// Reads a Parquet file in blocks of `rows` rows; the last one may have fewer, and so may those whose texts have more than 512 MB, or whose values
+/// are out of proportion to the file. One block is held at a time.
 ///
 /// Errors: blocks of no rows; one row whose texts have more; those of [`read_parquet`]. Each block may be an error, after which there are no more.
 ///
@@ -238,15 +239,18 @@ impl Opened {
         self.known()
     }
 
-    /// Checks that the chosen columns are of types that are known.
+    /// Checks that the chosen columns are of types that are known, and makes the keys of categories wide enough for the words of all row groups.
     ///
-    /// Errors: one is not, with its name and its type.
-    fn known(&self) -> Result<()> {
+    /// Errors: a type is not known, with its column; dictionaries that are malformed.
+    fn known(&mut self) -> Result<()> {
         let of = |leaf: &usize| self.columns[*leaf].path.segments().first();
         let is_chosen =
             |field: &Field| self.chosen.iter().any(|leaf| of(leaf) == Some(&Segment::field(field.name().as_str())));
         let fields = self.metadata.schema().fields().iter();
-        fields.filter(|field| !field.metadata().is_empty() && is_chosen(field)).try_for_each(|field| known(field))
+        fields.filter(|field| !field.metadata().is_empty() && is_chosen(field)).try_for_each(|field| known(field))?;
+        let chosen = (&*self.groups, &*self.chosen);
+        self.metadata = wider(&self.source, self.metadata.clone(), &mut self.columns, chosen)?;
+        Ok(())
     }
 
     fn choose_groups(&mut self, groups: &[usize]) -> Result<()> {
@@ -346,12 +350,14 @@ impl Opened {
         Ok(())
     }
 
-    /// The rows in batches of a size, one after another.
+    /// The rows in batches of a size, one after another; of fewer rows, where so many would be out of proportion to the file.
     ///
     /// Errors: columns that cannot be read.
     pub fn batches(&self, rows: usize) -> Result<Reader> {
         self.codecs()?;
-        self.reader(&self.viewed(&self.chosen)?, &self.chosen, rows, None)
+        let rows = rows.min(most_rows(&self.source, self.metadata.parquet_schema(), &self.chosen));
+        let ahead = Ahead::new(&self.source, self.metadata.metadata(), &self.groups, &self.chosen);
+        Ok(self.reader(&self.viewed(&self.chosen)?, &self.chosen, rows, None)?.proving(ahead, rows))
     }
 
     /// No rows of what is wanted.

@@ -8,6 +8,7 @@
 use super::decode::{Budget, array, too_much};
 use super::meant::{inside, with_fields};
 use super::project::{LeafColumn, item};
+use super::proof::prove_chunk;
 use super::repeats::repeated_bytes;
 use super::{ParquetSource, guarded};
 use crate::arrow::picked_of;
@@ -46,6 +47,8 @@ pub fn viewed(
         let chunk = move |group: &usize| metadata.metadata().row_group(*group).columns().get(leaf);
         groups.iter().filter_map(chunk)
     };
+    let is_repeated =
+        |leaf| chunks(leaf).flat_map(|chunk| chunk.encodings()).any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY);
     // What the crate writes out of all columns, of repeated texts and of categories.
     let (mut repeated, mut written) = (0_usize, 0_usize);
     let is_view = |column: &LeafColumn| {
@@ -54,7 +57,11 @@ pub fn viewed(
             return Ok(false);
         }
         let named = |e: Error| e.at(format!("column '{}'", column.path));
-        if chunks(leaf).flat_map(|chunk| chunk.encodings()).any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY) {
+        if matches!(column.data_type, DataType::Dictionary(..)) || is_repeated(leaf) {
+            // What is looked at before it is read is proven before that.
+            chunks(leaf).try_for_each(|chunk| prove_chunk(source, chunk).map(drop)).map_err(named)?;
+        }
+        if is_repeated(leaf) {
             // Some of their pages may be places in a dictionary.
             repeated = repeated.saturating_add(written_out(source, chunks(leaf)).map_err(named)?);
             for chunk in chunks(leaf) {

@@ -4,7 +4,7 @@
 
 use super::{JsonOptions, Reader};
 use crate::columns::OnError;
-use crate::json::{Cuts, Inference, Items, Start, begin, is_blank, mark_len};
+use crate::json::{Cuts, Inference, Items, Start, begin, is_blank, line, mark_len};
 use crate::run::Rows;
 use crate::source::{Packed, Unpacked, reading, unpacked};
 use extenso_types::{Error, Result};
@@ -138,7 +138,7 @@ impl Blocks<'_> {
             // A line has a bound; how many are held is the caller's choice.
             let (source, packed) = self.source.open()?;
             packed.into_iter().for_each(Packed::begin_block);
-            if source.read_until(b'\n', &mut self.text).map_err(reading)? == 0 && self.text.len() == before {
+            if line(source, &mut self.text).map_err(reading)? == 0 && self.text.len() == before {
                 break;
             }
             let mark = if before == 0 && self.start.byte == 0 { mark_len(&self.text) } else { 0 };

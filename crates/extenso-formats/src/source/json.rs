@@ -3,17 +3,19 @@
 //! Invariant: the text of one block is held, and of one record where that is longer.
 
 use super::look::Look;
-use super::unpack::{reading, refused};
+use super::unpack::reading;
 use super::{Block, Blocks, SourceOptions, leaves_of};
 use crate::columns::OnError;
-use crate::json::{Cuts, Decoder, Inference, Items, Start, begin};
+use crate::json::{Cuts, Decoder, Inference, Items, Start, begin, line};
 use crate::plan::Plan;
 use crate::project::Wanted;
 #[cfg(feature = "proto")]
 use crate::proto::Content;
 use crate::records::RecordSpec;
 use extenso_graph::Concrete;
-use extenso_types::{Error, Result, Spec};
+#[cfg(feature = "proto")]
+use extenso_types::Error;
+use extenso_types::{Result, Spec};
 use std::io::{self, BufRead, Read};
 
 /// The text of lines, or of the items of one array, a block at a time.
@@ -91,27 +93,10 @@ impl<'a> Text<'a> {
 /// Reads whole lines until there are about so many bytes; none at the end.
 fn lines(source: &mut dyn BufRead, size: usize, text: &mut Vec<u8>) -> io::Result<()> {
     source.take(size.saturating_sub(text.len()) as u64).read_to_end(text)?;
-    let mut ended = text.len() < size || text.last() == Some(&b'\n');
-    while !ended {
-        let read = match source.fill_buf() {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        let line = memchr::memchr(b'\n', read).map_or(read.len(), |end| end + 1);
-        if text.try_reserve(line).is_err() {
-            return Err(no_room(text.len()));
-        }
-        text.extend_from_slice(&read[..line]);
-        ended = line == 0 || text.last() == Some(&b'\n');
-        source.consume(line);
+    if text.len() >= size && text.last() != Some(&b'\n') {
+        line(source, text)?;
     }
     Ok(())
-}
-
-/// The error of a record that is longer than there is memory for.
-fn no_room(bytes: usize) -> io::Error {
-    let error = Error::memory(format!("a line has {bytes} bytes and goes on, and the system gives no more memory"));
-    refused(error.wanted("a record in each line"))
 }
 
 /// Blocks of lines or of items.

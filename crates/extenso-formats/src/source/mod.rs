@@ -56,7 +56,7 @@ pub use told::BadRowsFile;
 pub use unpack::unpack;
 #[cfg(feature = "ipc")]
 pub(crate) use unpack::{MOST, RATIO};
-pub(crate) use unpack::{Packed, Unpacked, is_packed, reading, unpacked};
+pub(crate) use unpack::{Packed, Unpacked, is_packed, reading, refused, unpacked};
 
 use crate::columns::{BadRows, Decoded, OnError};
 use crate::csv::delimiter_of_name;

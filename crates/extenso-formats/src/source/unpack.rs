@@ -250,10 +250,14 @@ pub fn refused(error: Error) -> io::Error {
     io::Error::other(Refused(error))
 }
 
-/// The error of a reader: what is malformed is the data's, the rest the operating system's.
+/// The error of a reader: what is malformed is the data's, what there is no memory for says so, the rest is the operating system's.
 pub fn reading(e: io::Error) -> Error {
     match e.get_ref().and_then(|e| e.downcast_ref::<Refused>()) {
         Some(Refused(error)) => error.clone(),
+        None if e.kind() == io::ErrorKind::OutOfMemory && e.raw_os_error().is_none() => {
+            let error = Error::memory("what is read at once takes more memory than the system gives");
+            error.hint("Read it in smaller blocks, or split it")
+        }
         None => e.into(),
     }
 }
