@@ -11,7 +11,7 @@
 //!
 //! let column: array::ArrayRef = Arc::new(array::Int64Array::from(vec![Some(7), None]));
 //! let value = from_arrow(&column)?;
-//! assert_eq!(value.to_string(), "[7, None]");
+//! assert_eq!(extenso_ext::to_literal(&value)?.to_string(), "[7, None]");
 //! assert_eq!(to_arrow(&value)?.data_type(), &schema::DataType::Int64);
 //! # Ok::<(), extenso_types::Error>(())
 //! ```
