@@ -370,7 +370,9 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
         Role::Scalar
     } else if is_meaning(class)? {
         Role::Meaning
-    } else if class.is_subclass(&py.import("collections.abc")?.getattr("Sequence")?)? {
+    } else if class.is_subclass(&py.import("collections.abc")?.getattr("Sequence")?)?
+        && !class.is_subclass(&py.import("collections")?.getattr("UserString")?)?
+    {
         Role::Items
     } else {
         Role::Other

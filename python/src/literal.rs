@@ -9,8 +9,7 @@ use extenso_core::{Dense, Value, behavior};
 use extenso_ext::{Literal, to_literal};
 use extenso_types::{Error, Path, Segment, Spec};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PySequence, PyString, PyTuple};
-use std::collections::HashMap;
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
 /// Deeper nests are refused by core; this bounds the recursion here.
 const MAX_DEPTH: usize = 100;
@@ -68,54 +67,18 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     Ok(import::array_value(object).ok())
 }
 
-/// The core value of records, of which some may lack fields that others have: these are missing there.
-///
-/// Errors: as [`value`].
-pub fn records(objects: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let mut literal = read(objects, &Trail::Root, 0)?;
-    guarded(|| {
-        complete(vec![&mut literal]);
-        extenso_ext::constant(literal)
-    })
-    .or_raise()
-}
-
-/// Gives all records among literals of one place the same fields, and so those below them. How deep they nest was bounded as they were read.
-fn complete(literals: Vec<&mut Literal>) {
-    let (mut names, mut below, mut items) = (Vec::<String>::new(), HashMap::<String, Vec<_>>::new(), Vec::new());
-    let mut records = Vec::new();
-    for literal in literals {
-        match literal {
-            Literal::Record(fields) => {
-                for (name, _) in fields.iter() {
-                    if !below.contains_key(name) {
-                        names.push(name.clone());
-                        below.insert(name.clone(), Vec::new());
-                    }
-                }
-                records.push(fields);
-            }
-            Literal::List(list) => items.extend(list),
-            _ => {}
-        }
-    }
-    for fields in records {
-        let mut own: HashMap<String, Literal> = fields.drain(..).collect();
-        fields.extend(names.iter().map(|name| (name.clone(), own.remove(name).unwrap_or(Literal::None))));
-        for (name, literal) in fields {
-            below.entry(name.clone()).or_default().push(literal);
-        }
-    }
-    below.into_values().chain([items]).filter(|below| !below.is_empty()).for_each(complete);
-}
-
 /// The text of a time, a decimal or an identifier, or the texts of an array of times; none of another object.
 ///
 /// Errors: those of `arg::meaning` and of times of NumPy.
 pub fn meant(object: &Bound<'_, PyAny>) -> PyResult<Option<Literal>> {
-    let value = if arg::is_meant(object)? {
+    let (is_meant, is_array) = (arg::is_meant(object)?, object.hasattr("__array__")?);
+    // What is no time, of pandas and of NumPy, is missing.
+    if arg::type_name(object) == "NaTType" || (is_array && object.str()?.to_cow()? == "NaT") {
+        return Ok(Some(Literal::None));
+    }
+    let value = if is_meant {
         arg::meaning(object)?
-    } else if object.hasattr("__array__")? {
+    } else if is_array {
         import::times(object)?
     } else {
         None
@@ -268,9 +231,8 @@ fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Lit
         Ok(Literal::from(value))
     } else if object.hasattr("tolist")? {
         read(&object.call_method0("tolist")?, at, depth + 1)
-    } else if let Ok(sequence) = object.cast::<PySequence>() {
-        let list = sequence.to_list()?;
-        items(list.iter(), list.len(), at, depth)
+    } else if let Some(list) = arg::items_of(object)? {
+        read(&list, at, depth + 1)
     } else if object.is_instance_of::<PyMapping>() {
         read(&object.py().get_type::<PyDict>().call1((object,))?, at, depth + 1)
     } else {

@@ -9,7 +9,7 @@ use crate::{arrow, index, literal, spec, value};
 use extenso_core::{Ext, ExtensionType, Tensor, Value};
 use extenso_ext::{
     CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor, TimeTensor,
-    TimestampTensor, UnionTensor, to_categorical,
+    TimestampTensor, UnionTensor, Unread, to_categorical,
 };
 use extenso_types::{Error, Result};
 use pyo3::exceptions::PyTypeError;
@@ -33,6 +33,11 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 type Object<'py> = Bound<'py, PyAny>;
+
+/// What becomes of texts that a function does not read.
+fn unread(function: &'static str, on_error: &str) -> Result<Unread> {
+    on_error.parse().map_err(|e: Error| e.at(function))
+}
 
 fn applied<'py>(x: &Object<'py>, f: impl FnOnce(&Value) -> Result<Value>) -> PyResult<Object<'py>> {
     let given = value::from_py(x)?;
@@ -112,7 +117,7 @@ fn to_decimal<'py>(
     on_error: Typed<&str>,
 ) -> PyResult<Object<'py>> {
     typed!(to_decimal: precision, scale, on_error);
-    applied(x, |x| extenso_ext::to_decimal(x, precision, scale, on_error.parse()?))
+    applied(x, |x| extenso_ext::to_decimal(x, precision, scale, unread("to_decimal", on_error)?))
 }
 
 /// Timestamps in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units since 1970-01-01T00:00:00, in UTC where there is a zone; of texts
@@ -144,7 +149,7 @@ fn to_timestamp<'py>(
     on_error: Typed<&str>,
 ) -> PyResult<Object<'py>> {
     typed!(to_timestamp: unit, zone, format, on_error);
-    applied(x, |x| extenso_ext::to_timestamp(x, unit, zone, format, on_error.parse()?))
+    applied(x, |x| extenso_ext::to_timestamp(x, unit, zone, format, unread("to_timestamp", on_error)?))
 }
 
 /// Dates: of integers, so many days since 1970-01-01; of texts such as `2001-02-03`; and the date of each timestamp, in its zone.
@@ -165,7 +170,7 @@ fn to_timestamp<'py>(
 #[pyo3(signature = (x, format=None, *, on_error=Typed::new("raise")), text_signature = "(x, format=None, *, on_error=\"raise\")")]
 fn to_date<'py>(x: &Object<'py>, format: Option<Typed<&str>>, on_error: Typed<&str>) -> PyResult<Object<'py>> {
     typed!(to_date: format, on_error);
-    applied(x, |x| extenso_ext::to_date(x, format, on_error.parse()?))
+    applied(x, |x| extenso_ext::to_date(x, format, unread("to_date", on_error)?))
 }
 
 /// The text of each timestamp, date or time of a day in a format; what is missing is missing in the texts.
@@ -206,7 +211,7 @@ fn to_time<'py>(
     on_error: Typed<&str>,
 ) -> PyResult<Object<'py>> {
     typed!(to_time: unit, format, on_error);
-    applied(x, |x| extenso_ext::to_time(x, unit, format, on_error.parse()?))
+    applied(x, |x| extenso_ext::to_time(x, unit, format, unread("to_time", on_error)?))
 }
 
 /// Durations in `unit` (`s`, `ms`, `us` or `ns`): of integers, so many units; of texts such as `1.5s` or `PT1.5S`; and of durations, rounded
@@ -224,7 +229,7 @@ fn to_time<'py>(
 #[pyo3(signature = (x, unit, *, on_error=Typed::new("raise")), text_signature = "(x, unit, *, on_error=\"raise\")")]
 fn to_duration<'py>(x: &Object<'py>, unit: Typed<&str>, on_error: Typed<&str>) -> PyResult<Object<'py>> {
     typed!(to_duration: unit, on_error);
-    applied(x, |x| extenso_ext::to_duration(x, unit, on_error.parse()?))
+    applied(x, |x| extenso_ext::to_duration(x, unit, unread("to_duration", on_error)?))
 }
 
 /// The value that an object of Python's `decimal`, `datetime` or `uuid` is.

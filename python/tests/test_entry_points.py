@@ -111,3 +111,6 @@ def test_sequences_are_lists_of_their_items() -> None:
             reader(Itself())
     with pytest.raises(ex.Error, match="type set"):
         ex.tensor({1, 2})
+    for text in (collections.UserString("abc"), bytearray(b"abc")):
+        with pytest.raises(ex.Error, match="type UserString|type bytearray"):
+            ex.constant(text)

@@ -385,21 +385,18 @@ def test_times_decimals_and_identifiers_among_objects_are_those_of_constant(tmp_
         }
     ]
     value = ex.constant(rows)
-    spec = ex.infer_spec(rows)
-    assert spec.field_names() == value.spec.field_names()
-    f = ex.function(lambda r: r)
-    for read in (ex.read_json(rows), ex.read_json(rows, spec), f.run(rows), next(iter(ex.read_json_blocks(rows)))):
+    spec, f = ex.spec_of(value), ex.function(lambda r: r, input_signature=[ex.spec_of(value)])
+    for read in (ex.read_json(rows, spec), f.run(rows), next(iter(ex.read_json_blocks(rows, spec=spec)))):
         assert ex.to_py(read) == ex.to_py(value)
         assert ex.to_py(read["t"]) == ["2020-01-02T03:04:05.000678"]
     f.run(rows, target=tmp_path / "out.parquet")
     assert ex.to_py(ex.read_parquet(tmp_path / "out.parquet")) == ex.to_py(value)
-    assert ex.to_py(ex.infer_spec(rows, paths=["p"]).field_names()) == ["p"]
-    # What a record lacks is missing, as in other records; of a sample, the others are read by it.
-    few = [{"d": datetime.date(2020, 1, 2)}, {"x": 7}, {"d": None, "x": None}]
-    assert ex.to_py(ex.read_json(few)) == [{"d": "2020-01-02", "x": None}, {"d": None, "x": 7}, {"d": None, "x": None}]
-    odd = [{"d": datetime.date(2020, 1, 2)}, {"d": 7}]
-    records, bad = ex.read_json(odd, sample=1, on_error="skip")
-    assert (ex.to_py(records), bad.rows) == ([{"d": "2020-01-02"}], [1])
+    odd = [{"d": datetime.date(2020, 1, 2)}, {"d": 7}, {"d": np.datetime64("NaT")}, {"d": np.datetime64("NaT", "s")}]
+    records, bad = ex.read_json(odd, ex.spec_of(ex.constant([{"d": datetime.date(1, 1, 1)}, {"d": None}])), on_error="skip")
+    assert (ex.to_py(records), bad.rows) == ([{"d": "2020-01-02"}, {"d": None}, {"d": None}], [1])
+    for inferred in (ex.infer_spec, ex.read_json):
+        with pytest.raises(ex.Error, match=r"times, decimals or identifiers.*\n.*a spec.*spec_of"):
+            inferred(rows)
     with pytest.raises(ex.Error, match=r"row \[1\].p: found NaN"):
         ex.read_json([{"p": decimal.Decimal(1)}, {"p": decimal.Decimal("NaN")}])
 

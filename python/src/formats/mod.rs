@@ -19,8 +19,7 @@ mod watch;
 use crate::arrow::{chunks, has_arrays};
 use crate::error::{OrRaise, carried, guarded, raised};
 use crate::typed::{Typed, typed};
-use crate::{arg, literal, spec, value};
-use extenso_formats::arrow::to_arrow_field;
+use crate::{arg, spec, value};
 use extenso_formats::json::Decimals;
 use extenso_formats::source::{Asked, spec_of_arrays};
 use extenso_formats::{JsonOptions, OnError, SourceOptions, encode_ndjson};
@@ -116,22 +115,19 @@ fn options(
     })
 }
 
-/// The options with the spec of Python objects, of which the text tells some floats, times, decimals and identifiers as strings; the spec is inferred
-/// from `most` records at most.
+/// The options with the spec of Python objects, of which the text tells some floats as strings; the spec is inferred from `most` records at most.
 ///
-/// Errors: those of [`extenso_formats::infer_spec`], and of `constant` where there are times, decimals or identifiers.
+/// Errors: those of [`extenso_formats::infer_spec`]; times, decimals and identifiers, which the text tells as strings too.
 fn of_objects(py: Python<'_>, source: &Source<'_>, options: JsonOptions, most: usize) -> PyResult<JsonOptions> {
     let Source::Rows(lines) = source else { return Ok(options) };
     if options.spec.is_some() {
         return Ok(options);
     }
     let most = options.sample.unwrap_or(most).min(most);
-    if let Some(first) = lines.meant(py, most)? {
-        let held = literal::records(&first)?;
-        let asked = Asked { paths: options.paths.clone(), sample: options.sample };
-        let spec = || to_arrow_field(&held).and_then(|(field, array)| spec_of_arrays(&field, &[array], &asked));
-        let spec = py.detach(|| guarded(spec)).or_raise()?;
-        return Ok(JsonOptions { spec: Some(spec), ..options });
+    if lines.meant {
+        let error = Error::data("times, decimals or identifiers are among the records").at("source");
+        let error = error.wanted("a spec, which says what they are read as");
+        return Err(raised(py, error.hint("`spec_of(constant(records))` is one")));
     }
     let Some(text) = lines.with_numbers() else { return Ok(options) };
     let of_first = JsonOptions { sample: Some(most), ..options.clone() };

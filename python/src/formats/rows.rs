@@ -9,7 +9,7 @@ use extenso_ext::Literal;
 use extenso_formats::json::write_string;
 use extenso_types::{Error, Path, Segment};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::io::Write;
 use std::ops::Range;
 
@@ -21,18 +21,11 @@ pub struct Lines {
     pub text: Vec<u8>,
     /// Where the names of floats stand.
     named: Vec<Range<usize>>,
-    /// The objects, if there are times, decimals or identifiers among them.
-    meant: Option<Py<PyAny>>,
+    /// Whether there are times, decimals or identifiers among them, which the text has as strings.
+    pub meant: bool,
 }
 
 impl Lines {
-    /// The first objects, at most so many, if there are times, decimals or identifiers among all.
-    pub fn meant<'py>(&self, py: Python<'py>, most: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let Some(objects) = self.meant.as_ref().map(|objects| objects.bind(py)) else { return Ok(None) };
-        let most = isize::try_from(most.min(objects.len()?)).unwrap_or(isize::MAX);
-        objects.get_item(PySlice::new(py, 0, most, 1)).map(Some)
-    }
-
     /// The lines with numbers of the same length in place of the names of floats, so that all floats are seen to be floats; none if there
     /// are no names.
     pub fn with_numbers(&self) -> Option<Vec<u8>> {
@@ -60,7 +53,7 @@ pub fn lines(rows: &Bound<'_, PyAny>) -> PyResult<Lines> {
         writer.below(Segment::Index(i), &row)?;
         writer.out.push(b'\n');
     }
-    Ok(Lines { text: writer.out, named: writer.named, meant: writer.meant.then(|| rows.clone().unbind()) })
+    Ok(Lines { text: writer.out, named: writer.named, meant: writer.meant })
 }
 
 struct Writer {

@@ -17,7 +17,8 @@ const UNITS: &str =
 ///
 /// Units are `year`, `quarter`, `month`, `week`, which begins on Monday, `day`, `hour`, `minute`, `second`, `millisecond` and
 /// `microsecond`; those of a day and longer for dates, those shorter than a day for times. A timestamp with a zone is in the day of its zone.
-/// The type stays, and what is missing.
+/// The type stays, and what is missing. Hours and shorter units are of the offset that a time has: where that changes by half an hour, they begin in
+/// the middle of what clocks show.
 /// Errors: another type; a unit that the type does not have; a zone that is not known; a beginning that 64 bits do not count, or 32 those
 /// of dates.
 ///
@@ -68,7 +69,12 @@ fn begun(x: &Value, unit: &str) -> Result<Value> {
 }
 
 fn no_unit(unit: &str, of: &str) -> Error {
-    Error::value(format!("{of} has no unit '{unit}'")).wanted(UNITS)
+    let wanted = match of {
+        "a date" => "'year', 'quarter', 'month', 'week' or 'day'",
+        "a time" => "'hour', 'minute', 'second', 'millisecond' or 'microsecond'",
+        _ => UNITS,
+    };
+    Error::value(format!("{of} has no unit '{unit}'")).wanted(wanted)
 }
 
 /// The times that are so many units, of 64 bits, before others.

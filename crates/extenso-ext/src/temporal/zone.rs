@@ -3,6 +3,7 @@
 //! Source: the database that the crate chrono-tz has, which is the same on every machine. Invariant: a point in time has one offset; a time that clocks
 //! show twice is the first of the two, and one that they leave out is as far behind the jump as it is behind its start.
 
+use super::calendar::{civil, days_from};
 use super::texts::infer_as;
 use super::{TimeUnit, TimestampTensor};
 use crate::written::each;
@@ -62,7 +63,7 @@ impl Zone {
         }
     }
 
-    /// The seconds that it is ahead of UTC at a second since 1970 in UTC. Beyond the years that the calendar has, they are those at its ends.
+    /// The seconds that it is ahead of UTC at a second since 1970 in UTC.
     pub fn ahead_at(self, second: i64) -> i64 {
         match self {
             Zone::Fixed(ahead) => ahead,
@@ -84,10 +85,24 @@ impl Zone {
     }
 }
 
-/// A second since 1970, or the nearest that the calendar has with room for any offset.
+/// A second since 1970 of which the database says the offset. From 2100 on, where it ends, rules go on as in the one of the 28 years before that has the
+/// same calendar.
 fn moment(second: i64) -> NaiveDateTime {
-    const MOST: i64 = 8_000_000_000_000;
-    DateTime::from_timestamp(second.clamp(-MOST, MOST), 0).unwrap_or_default().naive_utc()
+    /// Before this second, of the years that the calendar of the crate has, offsets do not change.
+    const LEAST: i64 = -8_000_000_000_000;
+    const END: i64 = 2100;
+    let (days, rest) = (second.div_euclid(86_400), second.rem_euclid(86_400));
+    let (year, ..) = civil(days);
+    let starts = |year: i64| days_from(year, 1, 1);
+    let is_alike = |like: &i64| {
+        let length = |year: i64| starts(year + 1) - starts(year);
+        (starts(*like) - starts(year)) % 7 == 0 && length(*like) == length(year)
+    };
+    let second = match (END - 28..END).find(is_alike) {
+        Some(like) if year >= END => (days - starts(year) + starts(like)) * 86_400 + rest,
+        _ => second.max(LEAST),
+    };
+    DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc()
 }
 
 /// The seconds of an offset; none if a zone is given by name.
@@ -192,6 +207,8 @@ mod tests {
         // 2024-10-27 has 02:30:00 twice, first in summer.
         let shown = 1_729_996_200;
         assert_eq!(berlin.ahead_when(shown), 7_200);
+        // 2150-07-01T12:00:00 and 2150-01-01T12:00:00, in years that the database does not have.
+        assert_eq!((berlin.ahead_at(5_695_790_400), berlin.ahead_at(5_680_152_000)), (7_200, 3_600));
         assert!(Zone::new("Europe/Atlantis").is_err() && fixed("+5:30").is_none() && fixed("-0530") == Some(-19_800));
     }
 }

@@ -99,14 +99,19 @@ pub fn prove_pages(
     groups: &[usize],
     leaves: &[usize],
 ) -> Result<Pages> {
-    let (mut total, mut chunks) = (0_u64, Vec::new());
+    let (mut total, mut items, mut chunks) = (0_u64, 0_u64, Vec::new());
     for group in groups.iter().map(|group| metadata.row_group(*group)) {
         prove_group(source, group, leaves, |chunk, values, pages| {
-            total = total.saturating_add(values.saturating_mul(weight(chunk.column_descr())));
+            let values = values.saturating_mul(weight(chunk.column_descr()));
+            total = total.saturating_add(values);
+            items = items.saturating_add(if chunk.column_descr().max_rep_level() > 0 { values } else { 0 });
             chunks.push(pages);
         })?;
     }
-    let hint = "Read it in blocks of rows, or fewer row groups or columns";
+    let hint = match in_proportion(source, items) {
+        Ok(()) => "Read it in blocks of rows, or fewer row groups or columns",
+        Err(_) => "Read fewer row groups or columns, or write smaller row groups",
+    };
     in_proportion(source, total).map_err(|e| e.hint(hint))?;
     Ok(Pages { leaves: leaves.to_vec(), chunks })
 }

@@ -190,6 +190,12 @@ impl Opened {
             }
             None => columns_of_paths(&fields, &wanted).map_err(|e| e.at("paths"))?,
         };
+        if let Some(groups) = &options.row_groups {
+            opened.choose_groups(groups)?;
+        }
+        let groups = std::mem::take(&mut opened.groups);
+        let pruned = prune(opened.metadata.metadata(), &opened.columns, groups, &options.prune);
+        opened.groups = pruned.map_err(|e| e.at("prune"))?;
         opened.known()?;
         if let Some(spec) = &opened.spec {
             // A missing column is told of before a row is read, with all the columns that there are.
@@ -198,12 +204,6 @@ impl Opened {
                 .map(drop)
                 .or_else(|e| if e.is_missing() { Err(e) } else { Ok(()) })?;
         }
-        if let Some(groups) = &options.row_groups {
-            opened.choose_groups(groups)?;
-        }
-        let groups = std::mem::take(&mut opened.groups);
-        let pruned = prune(opened.metadata.metadata(), &opened.columns, groups, &options.prune);
-        opened.groups = pruned.map_err(|e| e.at("prune"))?;
         (opened.wanted, opened.on_error) = (wanted, options.on_error);
         Ok(opened)
     }
@@ -248,6 +248,7 @@ impl Opened {
             |field: &Field| self.chosen.iter().any(|leaf| of(leaf) == Some(&Segment::field(field.name().as_str())));
         let fields = self.metadata.schema().fields().iter();
         fields.filter(|field| !field.metadata().is_empty() && is_chosen(field)).try_for_each(|field| known(field))?;
+        self.codecs()?;
         let chosen = (&*self.groups, &*self.chosen);
         self.metadata = wider(&self.source, self.metadata.clone(), &mut self.columns, chosen)?;
         Ok(())
