@@ -70,6 +70,12 @@ def test_a_codec_that_is_not_read_is_named() -> None:
     with pytest.raises(ex.InvalidValueError, match="column 'id' is packed by Brotli"):
         ex.read_parquet(file)
     assert ex.to_py(ex.read_parquet(file, paths=["user"])) == [{"user": row["user"]} for row in ROWS]
+    # Nor are the words of categories looked at before.
+    words = pa.table({"c": pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["a", "b"]))})
+    sink = io.BytesIO()
+    pq.write_table(words, sink, compression="brotli")
+    with pytest.raises(ex.InvalidValueError, match="column 'c' is packed by Brotli"):
+        ex.read_parquet(sink.getvalue())
 
 
 def test_a_part_of_a_map_is_read() -> None:
