@@ -32,13 +32,9 @@ def test_any_call_gives_a_value_or_a_documented_error(tmp_path: pathlib.Path) ->
     assert ran.stdout.strip() == "", ran.stdout
 
 
-LARGE = """
+IN_ROOM = """
 import resource
-import extenso as ex
 
-n = 20_000_000
-x = ex.cast(ex.arange(n), "f64")
-held = x + 1
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + {room}, -1))
 try:
@@ -46,6 +42,14 @@ try:
 except MemoryError as e:
     print(type(e).__name__, e)
 """
+
+LARGE = """
+import extenso as ex
+
+n = 20_000_000
+x = ex.cast(ex.arange(n), "f64")
+held = x + 1
+""" + IN_ROOM
 
 
 GROWTH = """
@@ -94,19 +98,12 @@ def test_what_memory_does_not_hold_is_an_error_that_names_the_size(call: str, ro
 
 
 LONG = """
-import resource
 import extenso as ex
 
 spec = ex.infer_spec([{{"a": 1, "b": "x"}}])
 f = ex.function(lambda r: r["a"])
 path = {path!r}
-used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + {room}, -1))
-try:
-    {call}
-except MemoryError as e:
-    print(type(e).__name__, e)
-"""
+""" + IN_ROOM
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
