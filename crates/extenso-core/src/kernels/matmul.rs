@@ -3,7 +3,7 @@
 //! Invariant: every element of a product is one chain `acc = fma(a[i, p], b[p, j], acc)`, from +0 on, over all p in
 //! increasing order. So a row of a batch has the bits of that row alone, whatever the instruction set, the layout of
 //! `b` and the split of rows over threads. f16 and bf16 carry the chain in f32 and round once; a NaN is the canonical
-//! one.
+//! one, and a zero is +0.
 //!
 //! A product of one column and many steps is made by [`dots`], which has a formula of its own: one chain is no work for many lanes.
 //!
@@ -14,6 +14,7 @@
 mod dots;
 mod floats;
 mod turn;
+mod zeros;
 
 pub use dots::{dots, is_dots};
 pub use floats::{Chain, Float};
@@ -161,6 +162,8 @@ pub struct PackedB<T: Float> {
     panels: Vec<T::Acc>,
     // The first element that starts a cache line.
     start: usize,
+    // Whether no weight is infinite or NaN.
+    finite: bool,
 }
 
 /// The rows of a tile: products of as many, or of a multiple, have no smaller tiles at their end.
@@ -201,11 +204,14 @@ impl<T: Float> PackedB<T> {
                 }
             }
         }
-        PackedB { k, n, panels, start }
+        let finite = panels.iter().all(|x| x.is_finite());
+        PackedB { k, n, panels, start, finite }
     }
 
     fn job<'x>(&'x self, m: usize, a: &'x [T::Acc]) -> Job<'x, T::Acc> {
-        Job { m, k: self.k, n: self.n, a, b: Weights::Panels(&self.panels[self.start..]) }
+        let panels = &self.panels[self.start..];
+        let skips = m == 1 && self.finite && zeros::are_many(a);
+        Job { m, k: self.k, n: self.n, a, b: if skips { Weights::Skipped(panels) } else { Weights::Panels(panels) } }
     }
 
     /// The number of inputs.
@@ -232,6 +238,8 @@ struct Job<'x, T> {
 enum Weights<'x, T> {
     /// Panels as [`PackedB`] has them.
     Panels(&'x [T]),
+    /// Panels of finite weights, for one row of which many elements are zero.
+    Skipped(&'x [T]),
     /// A `k x n` matrix, whose rows are read where they are.
     Plain(&'x [T]),
     /// An `n x k` matrix, whose rows are turned into columns, a piece at a time that stays in the nearest cache.
@@ -302,6 +310,9 @@ fn blocks<T: Chain, const UNIT: usize, const OF_6: usize, const OF_3: usize, con
 ) {
     const STEPS: usize = 256;
     const TURNED: usize = 64;
+    if let Weights::Skipped(panels) = job.b {
+        return zeros::row::<T, UNIT, OF_1>(job.a, job.n, panels, out);
+    }
     let (plain, turned) = (matches!(job.b, Weights::Plain(_)), matches!(job.b, Weights::Rows(_)));
     let mut piece = if turned { vec![T::default(); (WIDE * TURNED.min(job.k) + 1) * UNIT] } else { vec![] };
     let start = piece.as_ptr().align_offset(64).min(piece.len());
@@ -343,7 +354,9 @@ impl<T: Chain> Job<'_, T> {
     fn panel<'x>(&'x self, columns: Range<usize>, ks: Range<usize>, piece: &'x mut [T]) -> Panel<'x, T> {
         let (width, n) = (columns.len(), self.n);
         let (b, stride, shift) = match self.b {
-            Weights::Panels(b) => (&b[(self.k * columns.start + ks.start * width)..][..ks.len() * width], width, 0),
+            Weights::Panels(b) | Weights::Skipped(b) => {
+                (&b[(self.k * columns.start + ks.start * width)..][..ks.len() * width], width, 0)
+            }
             Weights::Plain(b) => (&b[ks.start * n..ks.end * n], n, columns.start),
             Weights::Rows(b) => {
                 let rows = &b[columns.start * self.k..columns.end.min(n) * self.k];

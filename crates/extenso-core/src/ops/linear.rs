@@ -32,7 +32,7 @@ crate::ops! {
     ///
     /// With `transpose_y` the last two axes of `y` are exchanged: weights stored as `[out, in]`. Every element is one chain of
     /// fused multiply-adds in increasing order of the inner axis; of a product with one column and more steps than 256 bytes
-    /// have elements, as many chains as those, added by halves. So a row has the bits that it has in any batch.
+    /// have elements, as many chains as those, added by halves. A zero is +0. So a row has the bits that it has in any batch.
     ///
     /// Errors: scalars, inner sizes that differ, dtypes that differ or are not numbers.
     MATMUL: matmul(x, y; MatMul { transpose_y: bool }) = OpDef::general(Class::Linear, infer_matmul, run_matmul)

@@ -1,6 +1,6 @@
 //! The floats that matrices are made of, and what chains over them are carried in.
 //!
-//! Invariant: f16 and bf16 are carried in f32 and rounded once; a NaN is the canonical one.
+//! Invariant: f16 and bf16 are carried in f32 and rounded once; a NaN is the canonical one, and a zero that chains end in is +0.
 
 use super::super::elementary::{bf16_to_f32, canonical_f32, canonical_f64, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::super::isa::Isa;
@@ -22,11 +22,13 @@ pub trait Float: Copy + Send + Sync + 'static {
 }
 
 /// A float that chains are carried in.
-pub trait Chain: Copy + Default + std::ops::Add<Output = Self> + Send + Sync + 'static {
+pub trait Chain: Copy + Default + PartialEq + std::ops::Add<Output = Self> + Send + Sync + 'static {
     /// `self * y + acc`, rounded once.
     fn fma(self, y: Self, acc: Self) -> Self;
-    /// The number itself, and one NaN for all.
+    /// The number itself, one NaN for all, and one zero.
     fn canonical(self) -> Self;
+    /// Whether the number is neither infinite nor NaN.
+    fn is_finite(self) -> bool;
     /// How many rows an instruction set turns at once, and the function that does, if there is one.
     fn squares(isa: Isa) -> Option<(usize, Squares<Self>)>;
 }
@@ -53,10 +55,10 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32 in f32: |x| x, canonical_f32, Some;
-    f64 in f64: |x| x, canonical_f64, Some;
-    f16 in f32: f16_to_f32, f32_to_f16, |_| None;
-    bf16 in f32: bf16_to_f32, f32_to_bf16, |_| None;
+    f32 in f32: |x| x, Chain::canonical, Some;
+    f64 in f64: |x| x, Chain::canonical, Some;
+    f16 in f32: f16_to_f32, |x| f32_to_f16(Chain::canonical(x)), |_| None;
+    bf16 in f32: bf16_to_f32, |x| f32_to_bf16(Chain::canonical(x)), |_| None;
 }
 
 macro_rules! chains {
@@ -68,7 +70,11 @@ macro_rules! chains {
             }
             #[inline(always)]
             fn canonical(self) -> $T {
-                $canonical(self)
+                $canonical(self + 0.0)
+            }
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $T::is_finite(self)
             }
             #[cfg(target_arch = "x86_64")]
             fn squares(isa: Isa) -> Option<(usize, Squares<$T>)> {

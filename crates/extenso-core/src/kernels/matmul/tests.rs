@@ -31,8 +31,9 @@ fn check<T: Float + bytemuck::Pod>(of: impl Fn(f32) -> T + Copy) {
         (200, 9, 33), (2, 4096, 33), (131, 301, 1), (70, 67, 3), (1100, 5, 2), (40, 130, 15), (16, 64, 1), (1, 200, 150),
         (6, 131, 77), (17, 1, 3), (40, 16, 1), (33, 9, 1), (50, 8, 7), (21, 3, 1), (19, 9, 2), (16, 17, 1),
     ];
-    for (m, k, n) in sizes {
-        let (a, b) = (numbers(m * k, 1, of), numbers(k * n, 2, of));
+    // Rows without a zero, and rows as they are behind a `relu`.
+    for ((m, k, n), least) in sizes.into_iter().flat_map(|size| [(size, -1.0), (size, 0.0)]) {
+        let (a, b) = (numbers(m * k, 1, |x| of(x.max(least))), numbers(k * n, 2, of));
         let wanted = chains(k, n, &a, &b);
         for &isa in supported() {
             for (layout, b) in [(Layout::InOut, b.clone()), (Layout::OutIn, transposed(k, n, &b))] {
@@ -114,4 +115,22 @@ fn nan_is_canonical() {
     let mut out = [0.0_f32; 2];
     matmul(1, 2, 2, &[f32::INFINITY, 1.0], &[0.0, 1.0, -f32::NAN, f32::NEG_INFINITY], Layout::InOut, &mut out);
     assert_eq!(out.map(f32::to_bits), [f32::NAN.to_bits(); 2]);
+}
+
+/// Weights whose products with a row round to zeros of either sign, and one that is no number with a zero too.
+#[test]
+fn steps_of_zeros_are_left_out_where_no_bit_hangs_on_them() {
+    let (k, n) = (130, 40);
+    let a: Vec<f32> = (0..k).map(|p| [0.0, -1e-30, -0.0, 1e-30, 0.0][p % 5]).collect();
+    for wrong in [1e-30, f32::INFINITY, f32::NAN] {
+        let mut b = numbers(k * n, 2, |x| x * 1e-18);
+        b[65 * n + 3] = wrong;
+        let wanted = chains(k, n, &a, &b);
+        assert_eq!(wanted[3].is_nan(), !wrong.is_finite());
+        for &isa in supported() {
+            let mut out = vec![7.0; n];
+            with_isa(isa, || matmul_packed(1, &a, &PackedB::pack(k, n, &b, Layout::InOut), &mut out));
+            assert_eq!(bits(&out), bits(&wanted), "{wrong} {isa}");
+        }
+    }
 }
