@@ -4,6 +4,7 @@
 //! Booleans are one bit each. A tensor is a value or a symbol; which it is, only code that needs the data asks.
 
 mod buffer;
+mod spare;
 mod text;
 
 pub use text::join_text;
@@ -172,7 +173,7 @@ impl Tensor {
     }
 
     pub(crate) fn from_dense(dtype: DType, dims: Dims, storage: Storage) -> Tensor {
-        Tensor(Repr::Data(Arc::new(Dense { dtype, dims, storage, derived: OnceLock::new() })))
+        Tensor(Repr::Data(spare::placed(Dense { dtype, dims, storage, derived: OnceLock::new() })))
     }
 
     /// A tensor that stands for data while tracing.

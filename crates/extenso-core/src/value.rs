@@ -84,6 +84,14 @@ impl Value {
         }
     }
 
+    /// Drops a value that was computed on the way to others: what it is made of serves the next of this thread, if nobody else has it.
+    pub fn give_back(self) {
+        match self {
+            Value::Tensor(tensor) => tensor.give_back(),
+            Value::Partition(_) | Value::Ext(_) => {}
+        }
+    }
+
     /// The symbol, if this is a tensor or partition that is one.
     pub fn symbol(&self) -> Option<&Arc<Symbol>> {
         match self {

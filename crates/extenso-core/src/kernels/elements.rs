@@ -3,6 +3,7 @@
 //! Invariant: the memory is aligned for every dtype and does not change. A few bytes stand in the value itself, so that a small result
 //! takes one piece of memory, not three.
 
+use super::pool::Shared;
 use arrow_buffer::Buffer;
 use std::fmt;
 use std::ops::Deref;
@@ -17,6 +18,8 @@ pub struct Elements(Memory);
 #[derive(Clone)]
 enum Memory {
     Few(Few, u8),
+    /// So many bytes of words from one on.
+    Small(Shared, u32, u32),
     Shared(Buffer),
 }
 
@@ -43,25 +46,41 @@ impl Elements {
         Elements(Memory::Few(words, len.min(size_of::<Few>()) as u8))
     }
 
+    /// So many bytes of words from one on, which are there.
+    pub(crate) fn small(words: Shared, from: usize, len: usize) -> Elements {
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Elements(Memory::Small(words, narrow(from), narrow(len)))
+    }
+
     /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
         match &self.0 {
             Memory::Few(words, len) => &bytemuck::cast_slice(words)[..usize::from(*len)],
+            Memory::Small(words, from, len) => &bytemuck::cast_slice(words.words())[*from as usize..][..*len as usize],
             Memory::Shared(buffer) => buffer.as_slice(),
         }
     }
 
     /// The bytes as a buffer, which is shared; of what stands in the value it is a copy.
     pub fn to_buffer(&self) -> Buffer {
-        self.shared().cloned().unwrap_or_else(|| in_buffer(self.as_slice()))
+        match &self.0 {
+            Memory::Few(..) => in_buffer(self.as_slice()),
+            Memory::Small(..) => Buffer::from(bytes::Bytes::from_owner(self.clone())),
+            Memory::Shared(buffer) => buffer.clone(),
+        }
     }
 
-    /// The buffer that holds them, unless they stand in the value.
+    /// The buffer that holds them, if one does.
     pub(crate) fn shared(&self) -> Option<&Buffer> {
         match &self.0 {
-            Memory::Few(..) => None,
+            Memory::Few(..) | Memory::Small(..) => None,
             Memory::Shared(buffer) => Some(buffer),
         }
+    }
+
+    /// Whether they stand in the value itself.
+    pub(crate) fn are_few(&self) -> bool {
+        matches!(self.0, Memory::Few(..))
     }
 
     /// So many bytes from one on, which are shared unless they are few.
@@ -71,6 +90,10 @@ impl Elements {
     pub fn slice(&self, from: usize, len: usize) -> Elements {
         match &self.0 {
             Memory::Few(..) => Elements::copy_of(&self.as_slice()[from..from + len]),
+            Memory::Small(words, start, before) => {
+                assert!(from.checked_add(len).is_some_and(|end| end <= *before as usize), "bytes that are not there");
+                Elements::small(words.clone(), *start as usize + from, len)
+            }
             Memory::Shared(buffer) => buffer.slice_with_length(from, len).into(),
         }
     }
@@ -86,6 +109,12 @@ fn in_buffer(bytes: &[u8]) -> Buffer {
     let mut buffer = Buffer::from_vec(words);
     buffer.advance(skipped);
     buffer
+}
+
+impl AsRef<[u8]> for Elements {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
 }
 
 impl Deref for Elements {

@@ -10,13 +10,16 @@
 //! Small results do not come here: one record takes no lock. A few bytes take no memory of their own.
 
 mod rooms;
+mod small;
 
 pub use rooms::{buffer, reserve};
+pub(crate) use small::Shared;
 
 use super::elements::{Elements, Few};
 use arrow_buffer::Buffer;
 use bytemuck::{Pod, Zeroable};
 use extenso_types::{Error, Result};
+use small::Own;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -104,7 +107,7 @@ pub struct Block {
 
 enum Memory {
     Few(Few),
-    Small(Vec<u64>),
+    Small(Own),
     Pooled(PoolOwner),
 }
 
@@ -152,7 +155,7 @@ impl Block {
         }
         // It stands at the end of its words: to leave the first bytes of a buffer out takes no second owner of it.
         let words = in_words(len);
-        Block { memory: Memory::Small(zeros(words)), start: words * 8 - len, len }
+        Block { memory: Memory::Small(Own::zeros(words)), start: words * 8 - len, len }
     }
 
     /// Memory of `len` zero bytes.
@@ -168,7 +171,7 @@ impl Block {
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         let bytes: &mut [u8] = match &mut self.memory {
             Memory::Few(words) => bytemuck::cast_slice_mut(words),
-            Memory::Small(words) => bytemuck::cast_slice_mut(words),
+            Memory::Small(own) => bytemuck::cast_slice_mut(&mut own.words),
             Memory::Pooled(owner) => bytemuck::cast_slice_mut(&mut owner.0),
         };
         &mut bytes[self.start..self.start + self.len]
@@ -177,7 +180,7 @@ impl Block {
     fn bytes(&self) -> &[u8] {
         let bytes: &[u8] = match &self.memory {
             Memory::Few(words) => bytemuck::cast_slice(words),
-            Memory::Small(words) => bytemuck::cast_slice(words),
+            Memory::Small(own) => bytemuck::cast_slice(&own.words),
             Memory::Pooled(owner) => bytemuck::cast_slice(&owner.0),
         };
         &bytes[self.start..self.start + self.len]
@@ -192,7 +195,8 @@ impl Block {
     pub fn elements(self) -> Elements {
         match self.memory {
             Memory::Few(words) => Elements::few(words, self.len),
-            Memory::Small(_) | Memory::Pooled(_) => self.freeze().into(),
+            Memory::Small(own) => Elements::small(own.share(), self.start, self.len),
+            Memory::Pooled(_) => self.freeze().into(),
         }
     }
 
@@ -200,7 +204,7 @@ impl Block {
     pub fn freeze(self) -> Buffer {
         let mut buffer = match self.memory {
             Memory::Few(words) => return Elements::few(words, self.len).to_buffer(),
-            Memory::Small(words) => Buffer::from_vec(words),
+            Memory::Small(own) => Buffer::from_vec(own.words),
             Memory::Pooled(owner) => Buffer::from(bytes::Bytes::from_owner(owner)),
         };
         buffer.advance(self.start);
@@ -211,17 +215,6 @@ impl Block {
 /// The words that so many bytes take.
 fn in_words(bytes: usize) -> usize {
     bytes.div_ceil(8)
-}
-
-/// Memory of zeros. The allocator has a shorter way to a few bytes than to a few zero bytes, which the compiler must not ask for.
-fn zeros(words: usize) -> Vec<u64> {
-    const FEW: usize = 1 << 10;
-    if words > FEW {
-        return vec![0; words];
-    }
-    let mut few = Vec::with_capacity(words);
-    few.resize(words, std::hint::black_box(0));
-    few
 }
 
 /// Bytes one after the other, as many as come, in memory of the pool.

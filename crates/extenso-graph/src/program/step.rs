@@ -123,21 +123,18 @@ impl Step {
             }
         };
         for ((slot, how), arg) in given.iter().zip(args.drain(..)) {
-            if *how == Use::Lent {
-                slots[*slot] = Some(arg);
+            match how {
+                Use::Lent => slots[*slot] = Some(arg),
+                Use::Last => arg.give_back(),
+                Use::Constant | Use::Shared => {}
             }
         }
-        for (slot, how) in read {
-            if *how == Use::Last {
-                slots[*slot] = None;
-            }
-        }
+        let dead = read.iter().filter(|(_, how)| *how == Use::Last).map(|(slot, _)| slot);
+        dead.filter_map(|slot| slots[*slot].take()).for_each(Value::give_back);
         for (slot, value) in self.results.iter().zip(results) {
             slots[*slot] = Some(value);
         }
-        for slot in &self.unread {
-            slots[*slot] = None;
-        }
+        self.unread.iter().filter_map(|slot| slots[*slot].take()).for_each(Value::give_back);
         Ok(())
     }
 }
