@@ -129,6 +129,22 @@ def test_a_record_that_memory_does_not_hold_is_an_error(
         assert ran.stdout.startswith("OutOfMemoryError"), (call, ran.stdout)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+@pytest.mark.parametrize(("begin", "each", "end", "call"), [
+    (b"a,b\n1,", b"x", b"\n2,y\n", "f.run(path, target=path + '.out', format='csv')"),
+    (b'{"b":"', b"x", b'","a":1}\n', "f.run(path, target=path + '.out', format='json')"),
+    (b'{"b":"', b"x", b'","a":1}\n', "ex.read_json(path, spec, paths=['a'])"),
+])
+def test_a_record_that_memory_holds_is_read(tmp_path: pathlib.Path, begin: bytes, each: bytes, end: bytes, call: str) -> None:
+    """A record is refused by what is asked for of it, and not by what is skipped."""
+    path = tmp_path / "long"
+    path.write_bytes(begin + each * (70 * 2**20) + end)
+    program = LONG.format(call=f"assert {call} is not None", room=9 * 2**25, path=str(path))
+    command = [sys.executable, "-P", "-c", program]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (ran.returncode, ran.stdout) == (0, ""), (ran.stdout, ran.stderr[-2000:])
+
+
 @pytest.mark.parametrize(
     ("call", "wanted"),
     [

@@ -9,6 +9,7 @@ import io
 import json
 import pathlib
 import random
+import re
 import uuid
 from typing import Any
 
@@ -157,6 +158,17 @@ def test_a_function_runs_on_records_and_reports_bad_rows(tmp_path: pathlib.Path)
         assert out["twice"].tolist() == [2, 4] and bad.rows == [2] and bad.first[0].path == "tags"
         with pytest.raises(ex.DataError, match="row 2, byte .*'tags': the field is missing"):
             runner.run(_ndjson(rows) + b'{"id": 3}\n')
+
+
+def test_errors_of_blocks_name_the_function_and_the_file(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "rows.ndjson"
+    path.write_bytes(b'{"i": 1}\n{"i": "x"}\n')
+    blocks = ex.read_json_blocks(path, 1, ex.infer_spec([{"i": 1}]))
+    assert next(blocks)["i"].tolist() == [1]
+    with pytest.raises(ex.DataError, match=rf"^read_json_blocks: {re.escape(str(path))}: row 1, byte \d+: 'i'"):
+        next(blocks)
+    with pytest.raises(ex.InvalidValueError, match="^read_json_blocks: .*rows: the blocks have 0 rows"):
+        ex.read_json_blocks(path, 0)
 
 
 def test_blocks_read_a_file_object_piece_by_piece(tmp_path: pathlib.Path) -> None:

@@ -8,6 +8,7 @@ import io
 import json
 import pathlib
 import random
+import re
 
 import extenso as ex
 import pyarrow as pa
@@ -224,6 +225,33 @@ def test_blocks_are_the_whole(tmp_path: pathlib.Path) -> None:
     assert [block.shape[0] for block in ex.read_parquet_blocks(_file(rows[:0] or [{"i": 1}])[:])] == [1]
     with pytest.raises(ex.Error, match="0 rows"):
         ex.read_parquet_blocks(path, 0)
+
+
+def test_errors_name_the_function_the_file_and_the_column(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "rows.parquet"
+    rows: "list[dict[str, object]]" = [{"user": {"l": [i] * 100}} for i in range(100)]
+    options = {"use_dictionary": False, "compression": "none", "write_statistics": False, "row_group_size": 50}
+    file = bytearray(_file(rows, **options))
+    group = pq.read_metadata(io.BytesIO(file)).row_group(1)
+    # The header of the first page of the second row group.
+    start = group.column(0).data_page_offset
+    file[start:start + 8] = b"\xff" * 8
+    path.write_bytes(file)
+    column = r"row group 1: column 'user\.l\[\*\]': the page at byte \d+: "
+    with pytest.raises(ex.DataError, match=rf"^read_parquet: {re.escape(str(path))}: {column}"):
+        ex.read_parquet(path)
+    blocks = ex.read_parquet_blocks(path, 10)
+    assert [len(next(blocks)["user"]) for _ in range(5)] == [10] * 5
+    with pytest.raises(ex.DataError, match=rf"^read_parquet_blocks: {re.escape(str(path))}: {column}"):
+        next(blocks)
+    path.write_bytes(file[:-1])
+    for read in [ex.read_parquet, ex.read_parquet_blocks, ex.infer_spec]:
+        with pytest.raises(ex.DataError, match=rf"^{read.__name__}: {re.escape(str(path))}: "):
+            read(path)
+    spec = ex.infer_spec([{"user": {"l": ["text"]}}])
+    path.write_bytes(_file(rows))
+    with pytest.raises(ex.Error, match=rf"^read_parquet_blocks: {re.escape(str(path))}: (.|\n)*user\.l"):
+        list(ex.read_parquet_blocks(path, 10, spec))
 
 
 def test_malformed_files_give_errors() -> None:

@@ -360,7 +360,7 @@ fn records_are_the_array_that_a_path_leads_to() {
     check(br#"{"a": [1]} x"#, "a", OnError::Raise, "items: byte");
     let options = JsonOptions { items: Some(rows.parse().expect("a path")), ..JsonOptions::default() };
     let error = read_json_blocks(&text[..], 1, options.clone()).map(drop).expect_err("no lines").to_string();
-    assert!(error.contains("read_json_blocks: a path to the records is given"), "{error}");
+    assert!(error.contains("items: a path to the records is given"), "{error}");
     let mut file = tempfile::tempfile().expect("a file");
     file.write_all(text).and_then(|()| file.rewind()).expect("writes");
     let options = JsonOptions { on_error: OnError::Skip, ..options };

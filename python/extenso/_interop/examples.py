@@ -92,10 +92,12 @@ def read(
     result = reader(source, description.spec, sequence=sequence, on_error=on_error, **options)
     if on_error == "raise":
         return description.finish(result)
-    # No example begins so.
-    blank, _ = reader([b"\xff"], description.spec, sequence=sequence, on_error="default")
-    records, bad = result
-    return description.finish_fitting(records, bad, blank if on_error == "default" else None)
+
+    def blank() -> Any:
+        # No example begins so.
+        return reader([b"\xff"], description.spec, sequence=sequence, on_error="default")[0]
+
+    return description.finish_fitting(*result, blank if on_error == "default" else None)
 
 
 @final
@@ -126,10 +128,10 @@ class Description:
         made = {part: _finished(features, _part_of(records, part)) for part, features in self._parts.items()}
         return _joined(made, lambda parts: StructTensor([None], parts))
 
-    def finish_fitting(self, records: Any, bad: Any, blank: Any) -> "tuple[Any, Any]":
+    def finish_fitting(self, records: Any, bad: Any, blank: "Callable[[], Any] | None") -> "tuple[Any, Any]":
         """Returns what `finish` does of the records that fit, and `bad` with the others.
 
-        These hold what is made of the row of defaults `blank`, or are left out if there is none.
+        These hold what is made of the row of defaults that `blank` gives, or are left out without it.
         Errors: those that records without a row have.
         """
         if isinstance(records, RaggedTensor):
@@ -148,7 +150,7 @@ class Description:
         count = records.shape[0]
         misfits = dict(self._misfits(records, 0, count))
         places = [count if row in misfits else row for row in range(count) if blank is not None or row not in misfits]
-        rows = records if blank is None else concat([records, blank], 0)
+        rows = records if blank is None else concat([records, blank()], 0)
         finished = self.finish(take(rows, tensor(places, "i64"), 0))
         if not isinstance(bad, BadRows):
             return finished, logical_or(bad, tensor([row in misfits for row in range(count)], "bool"))

@@ -3,7 +3,7 @@
 //! Holds no logic of the format: sources become bytes or arrays, and options those of the formats crate.
 
 use super::rows::Lines;
-use super::source::{Source, is_once, opened};
+use super::source::{Source, is_once, of_source, opened};
 use super::target::{batch_of, path_of, write_to};
 use super::{Paths, policy, with_report};
 use crate::arrow::chunks;
@@ -58,7 +58,8 @@ fn read_arrow<'py>(
     typed!(read_arrow: paths, on_error, memory_map);
     let spec = spec.map(spec::spec_or_value).transpose()?;
     let options = ArrowOptions { spec, paths: paths.map(|paths| paths.0), on_error: policy(py, on_error)? };
-    let at = |e: Error| e.at("read_arrow");
+    let path = path_of(Some(source))?;
+    let at = |e: Error| of_source(e, path.as_deref(), "read_arrow");
     let rows = if source.hasattr("__arrow_c_stream__")? || source.hasattr("__arrow_c_array__")? {
         let chunks = chunks(source, "read_arrow")?;
         py.detach(|| guarded(|| from_chunks(&chunks.field, &chunks.arrays, &options))).map_err(at).or_raise()?

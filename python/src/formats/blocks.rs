@@ -1,7 +1,8 @@
 //! `read_json_blocks`: an iterator of batches.
 
 use super::report::with_report;
-use super::source::Source;
+use super::source::{Source, of_source};
+use super::target::path_of;
 use super::{Paths, of_objects, options};
 use crate::error::{OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
@@ -9,6 +10,7 @@ use crate::value;
 use extenso_formats::{Blocks, JsonOptions, OnError, Rows};
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// Reads lines of JSON, or an array of records, in blocks of `rows` records, holding the text of one block at a time.
@@ -37,17 +39,19 @@ pub fn read_json_blocks(
     typed!(read_json_blocks: paths, rows, sample, decimals, on_error);
     let decimals = decimals.parse().map_err(|e: Error| raised(py, e.at("read_json_blocks")))?;
     let options = JsonOptions { decimals, ..options(py, spec, paths, sample, on_error)? };
-    let source = Source::of(source)?;
+    let (path, source) = (path_of(Some(source))?, Source::of(source)?);
     let options = of_objects(py, &source, options, rows)?;
     let (policy, reader) = (options.on_error, source.reader()?);
-    let blocks = extenso_formats::read_json_blocks(reader, rows, options).or_raise()?;
-    Ok(PyBlocks { blocks: Mutex::new(blocks), policy })
+    let place = Place { path, op: "read_json_blocks" };
+    let blocks = extenso_formats::read_json_blocks(reader, rows, options).map_err(|e| place.of(e)).or_raise()?;
+    Ok(PyBlocks { blocks: Mutex::new(blocks), place, policy })
 }
 
 /// The blocks that `read_json_blocks` reads.
 #[pyclass(name = "JsonBlocks", module = "extenso", frozen)]
 pub struct PyBlocks {
     blocks: Mutex<Blocks<'static>>,
+    place: Place,
     policy: OnError,
 }
 
@@ -58,7 +62,20 @@ impl PyBlocks {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        next_of(py, &self.blocks, self.policy)
+        next_of(py, &self.blocks, &self.place, self.policy)
+    }
+}
+
+/// What errors of blocks name: the file that they come from, if it is known, and the function that was called.
+pub struct Place {
+    pub path: Option<PathBuf>,
+    pub op: &'static str,
+}
+
+impl Place {
+    /// The error of reading there.
+    pub fn of(&self, error: Error) -> Error {
+        of_source(error, self.path.as_deref(), self.op)
     }
 }
 
@@ -68,10 +85,11 @@ impl PyBlocks {
 pub fn next_of<'py, B: Iterator<Item = Result<Rows>> + Send>(
     py: Python<'py>,
     blocks: &Mutex<B>,
+    place: &Place,
     policy: OnError,
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     // The lock is waited for without the interpreter, which a file object needs while another thread holds the lock.
     let next = py.detach(|| guarded(|| blocks.lock().unwrap_or_else(PoisonError::into_inner).next().transpose()));
-    let Some(rows) = next.or_raise()? else { return Ok(None) };
+    let Some(rows) = next.map_err(|e| place.of(e)).or_raise()? else { return Ok(None) };
     with_report(value::to_py(py, rows.value)?, rows.bad, policy).map(Some)
 }

@@ -1,10 +1,10 @@
 //! Parquet in and out: `read_parquet`, `read_parquet_blocks`, `write_parquet`.
 
-use super::blocks::next_of;
+use super::blocks::{Place, next_of};
 use super::report::with_report;
 use super::rows::Lines;
 use super::source::{Source, of_source};
-use super::target::{batch_of, write_to};
+use super::target::{batch_of, path_of, write_to};
 use super::{Paths, policy};
 use crate::arg;
 use crate::error::{OrRaise, guarded, raised};
@@ -222,11 +222,7 @@ fn read_parquet<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     typed!(read_parquet: paths, row_groups, on_error);
     let options = options(py, spec, paths, row_groups, prune, on_error)?;
-    let path = match Source::of(source) {
-        Ok(Source::Path(path)) => Some(path),
-        _ => None,
-    };
-    let source = source_of(source)?;
+    let (path, source) = (path_of(Some(source))?, source_of(source)?);
     let read = || guarded(|| extenso_formats::read_parquet(&source, &options));
     let rows = py.detach(|| read().map_err(|e| of_source(e, path.as_deref(), "read_parquet"))).or_raise()?;
     with_report(value::to_py(py, rows.value)?, rows.bad, options.on_error)
@@ -255,15 +251,18 @@ fn read_parquet_blocks(
 ) -> PyResult<PyParquetBlocks> {
     typed!(read_parquet_blocks: paths, row_groups, rows, on_error);
     let options = options(py, spec, paths, row_groups, prune, on_error)?;
+    let place = Place { path: path_of(Some(source))?, op: "read_parquet_blocks" };
     let (policy, source) = (options.on_error, source_of(source)?);
-    let blocks = py.detach(|| guarded(|| extenso_formats::read_parquet_blocks(&source, rows, options))).or_raise()?;
-    Ok(PyParquetBlocks { blocks: Mutex::new(blocks), policy })
+    let open = || guarded(|| extenso_formats::read_parquet_blocks(&source, rows, options));
+    let blocks = py.detach(|| open().map_err(|e| place.of(e))).or_raise()?;
+    Ok(PyParquetBlocks { blocks: Mutex::new(blocks), place, policy })
 }
 
 /// The blocks that `read_parquet_blocks` reads.
 #[pyclass(name = "ParquetBlocks", module = "extenso", frozen)]
 pub struct PyParquetBlocks {
     blocks: Mutex<ParquetBlocks>,
+    place: Place,
     policy: OnError,
 }
 
@@ -274,7 +273,7 @@ impl PyParquetBlocks {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        next_of(py, &self.blocks, self.policy)
+        next_of(py, &self.blocks, &self.place, self.policy)
     }
 }
 

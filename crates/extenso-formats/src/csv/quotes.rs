@@ -32,7 +32,9 @@ pub struct Quotes<R> {
     empty: bool,
     /// Where rows begin that an empty line stands before.
     begun: VecDeque<usize>,
-    /// How many bytes of memory the system was asked for.
+    /// How many bytes of memory the system was asked for, for the cells of a row.
+    held: usize,
+    /// For how many bytes of this row in columns it was asked.
     asked: usize,
 }
 
@@ -53,6 +55,7 @@ impl<R> Quotes<R> {
             line: 0,
             empty: false,
             begun: VecDeque::new(),
+            held: 0,
             asked: 0,
         }
     }
@@ -133,20 +136,26 @@ impl<R> Quotes<R> {
         }
     }
 
-    /// Asks for the memory of the row that goes on: for its cells, where each ends, and the columns that they go into.
+    /// Asks for the memory of the row that goes on: for its cells and where each ends, which are doubled as they grow and kept for the next
+    /// rows, and for its longest cell in a column.
     ///
     /// Errors: the system gives less.
     fn afford(&mut self) -> io::Result<()> {
-        let held = (self.seen - self.line).saturating_add(self.cell.saturating_mul(size_of::<usize>()));
-        // What grows is doubled: the row as it is read, and the column of its longest cell.
-        let wanted = held.checked_next_power_of_two().unwrap_or(usize::MAX).saturating_mul(3);
-        if wanted <= self.asked {
+        let row = self.seen - self.line;
+        let doubled = |n: usize| n.checked_next_power_of_two().unwrap_or(usize::MAX);
+        let cells = doubled(row).saturating_add(doubled(self.cell).saturating_mul(size_of::<usize>()));
+        if cells <= self.held && row <= self.asked {
             return Ok(());
         }
-        self.asked = wanted;
+        let more = if cells > self.held { cells } else { 0 };
+        (self.held, self.asked) = (self.held.max(cells), row.next_multiple_of(STEP));
+        let wanted = self.asked.saturating_add(more);
         affordable(wanted).map_err(|e| refused(e.at(format!("the row at byte {}", self.line))))
     }
 }
+
+/// The system is asked again when a row has so many bytes more.
+const STEP: usize = 1 << 20;
 
 impl<R: Read> Read for Quotes<R> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {

@@ -166,10 +166,12 @@ impl<R: Bytes> Table<R> {
         let mut reader =
             ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(Quotes::new(source, delimiter));
         let names = reader.byte_headers().map_err(reading)?;
-        affordable(names.as_slice().len().saturating_mul(4).saturating_add(names.len().saturating_mul(COLUMN)))?;
+        let of_names = |e: Error| e.at("the row of names");
+        affordable(names.as_slice().len().saturating_mul(4).saturating_add(names.len().saturating_mul(COLUMN)))
+            .map_err(of_names)?;
         let names = names.clone();
         if reader.get_ref().is_cut() {
-            return Err(cut_off().at("the row of names"));
+            return Err(of_names(cut_off()));
         }
         if names.is_empty() {
             return Err(Error::data("there is no row of names").wanted("the names of the columns in the first row"));
@@ -178,7 +180,8 @@ impl<R: Bytes> Table<R> {
         let path = |(i, name): (usize, &[u8])| {
             let name = if i == 0 { &name[mark_len(name)..] } else { name };
             let name = std::str::from_utf8(name).map_err(|_| {
-                Error::data(format!("the name {} of column {} is not UTF-8", shown(name), i + 1)).wanted("UTF-8 text")
+                let what = format!("the name {} of column {} is not UTF-8", shown(name), i + 1);
+                of_names(Error::data(what).wanted("UTF-8 text"))
             })?;
             // Other writers leave the column of their own row numbers without a name.
             let own = format!("column_{i}");

@@ -275,7 +275,12 @@ impl Decoder {
         let Decoder { plan, scratch, marks, hint } = self;
         #[cfg(feature = "proto")]
         let Decoder { plan, scratch, messages, marks, hint } = self;
-        afford(text).map_err(|e| e.at(format!("row {row}, byte {start}")))?;
+        let node = match &plan.root {
+            Root::Plan(node) => Some(node),
+            #[cfg(feature = "proto")]
+            Root::Message(_) => None,
+        };
+        afford(text, node).map_err(|e| e.at(format!("row {row}, byte {start}")))?;
         let policy = Policy { on_error, defaults: &plan.defaults };
         policy.row(row, start, marks, out, |columns| {
             let read = check_utf8(text).and_then(|()| match &plan.root {

@@ -371,6 +371,13 @@ fn escape(text: &[u8], at: usize) -> Option<usize> {
     }
 }
 
+/// Behind the key at a byte, its colon and the space around it; and the name, if no escape is in it.
+pub fn named(text: &[u8], at: usize) -> Option<(usize, &[u8])> {
+    let value = key(text, at)?;
+    let (end, escaped) = string(text, at + 1)?;
+    (!escaped).then_some((value, &text[at + 1..end - 1]))
+}
+
 /// Behind a key, its colon and the space around it.
 fn key(text: &[u8], at: usize) -> Option<usize> {
     let (colon, _) = (*text.get(at)? == b'"').then(|| string(text, at + 1)).flatten()?;
@@ -383,7 +390,7 @@ fn word(text: &[u8], at: usize, word: &[u8]) -> Option<usize> {
 }
 
 #[inline]
-fn space(text: &[u8], mut at: usize) -> usize {
+pub fn space(text: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\t' | b'\n' | b'\r') = text.get(at) {
         at += 1;
     }

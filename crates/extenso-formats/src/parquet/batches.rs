@@ -10,7 +10,7 @@ use super::views::{TEXTS, afford, parts};
 use super::zero::zeroed;
 use arrow_array::{Array, StructArray};
 use arrow_schema::Fields;
-use extenso_types::Result;
+use extenso_types::{Error, Result};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
 use std::sync::Arc;
 
@@ -47,6 +47,12 @@ impl Reader {
         self.stored()?.map(given).transpose()
     }
 
+    /// Names the rows of the next batch, where it is one of several.
+    fn of_rows(&self, error: Error) -> Error {
+        let (size, read) = self.rows;
+        if self.ahead.is_none() { error } else { error.at(format!("rows {read} to {}", read.saturating_add(size - 1))) }
+    }
+
     /// The next batch, whose times are in the units of Parquet.
     ///
     /// Errors: as [`Reader::next`].
@@ -55,7 +61,7 @@ impl Reader {
             if let Some(ahead) = &mut self.ahead {
                 ahead.prove(self.rows.1.saturating_add(self.rows.0))?;
             }
-            let batch = guarded(|| self.batches.next().transpose())?;
+            let batch = guarded(|| self.batches.next().transpose()).map_err(|e| self.of_rows(e))?;
             let Some(batch) = batch.map(StructArray::from) else { return Ok(None) };
             self.rows.1 += batch.len();
             self.rest = match &self.budget {

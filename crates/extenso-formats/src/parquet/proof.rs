@@ -3,13 +3,14 @@
 //! Invariant: after the proof, every page lies inside its column chunk and the chunk inside the file, the pages of a chunk have
 //! as many values as the footer says, and no page or column is out of proportion to the bytes that it is made of.
 
+use super::project::LeafColumn;
 use super::source::ParquetSource;
 use super::thrift::{PageHeader, is_struct, page_header, schema_levels};
 use crate::arrow::too_deep;
 use crate::project::MAX_LEVELS;
 use extenso_types::{Error, Result};
 use parquet::basic::Type as Physical;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -89,62 +90,94 @@ impl Pages {
     }
 }
 
-/// Proves the pages of these leaf columns, which stand in their order, in these row groups, and that they are not too many values to be held at once; gets where they
-/// are.
+/// All leaf columns, and the numbers of those that are read.
+type Chosen<'c> = (&'c [LeafColumn], &'c [usize]);
+
+/// Proves the pages of these leaf columns, which stand in their order, in these row groups, and that they are not too many values to be held
+/// at once; gets where they are.
 ///
-/// Errors, with the column and the byte: pages beyond the chunk, or with other numbers than the footer; sizes out of proportion.
+/// Errors, with the row group, the column and the byte: pages beyond the chunk, or with other numbers than the footer; sizes out of
+/// proportion.
 pub fn prove_pages(
     source: &ParquetSource,
     metadata: &ParquetMetaData,
     groups: &[usize],
-    leaves: &[usize],
+    columns: Chosen<'_>,
 ) -> Result<Pages> {
-    let (mut total, mut items, mut chunks) = (0_u64, 0_u64, Vec::new());
-    for group in groups.iter().map(|group| metadata.row_group(*group)) {
-        prove_group(source, group, leaves, |chunk, values, pages| {
-            let values = values.saturating_mul(weight(chunk.column_descr()));
-            total = total.saturating_add(values);
-            items = items.saturating_add(if chunk.column_descr().max_rep_level() > 0 { values } else { 0 });
+    let (mut all, mut items, mut chunks) = (Counts::of(columns), Counts::of(columns), Vec::new());
+    for group in groups {
+        prove_group(source, metadata, *group, columns, |place, chunk, values, pages| {
+            let values = values.saturating_mul(weight(chunk));
+            all.add(place, values);
+            items.add(place, if chunk.max_rep_level() > 0 { values } else { 0 });
             chunks.push(pages);
         })?;
     }
-    let hint = match in_proportion(source, items) {
+    let hint = match items.in_proportion(source) {
         Ok(()) => "Read it in blocks of rows, or fewer row groups or columns",
         Err(_) => "Read fewer row groups or columns, or write smaller row groups",
     };
-    in_proportion(source, total).map_err(|e| e.hint(hint))?;
-    Ok(Pages { leaves: leaves.to_vec(), chunks })
+    all.in_proportion(source).map_err(|e| e.hint(hint))?;
+    Ok(Pages { leaves: columns.1.to_vec(), chunks })
 }
 
-/// Proves the pages of these leaf columns in a row group, and gives each chunk to `proven`, with how many values it has and where its pages are.
-fn prove_group<'a>(
+/// Proves the pages of these leaf columns in a row group, and gives each to `proven`, by its place among them, with how many values it has
+/// and where its pages are.
+fn prove_group(
     source: &ParquetSource,
-    group: &'a RowGroupMetaData,
-    leaves: &[usize],
-    mut proven: impl FnMut(&'a ColumnChunkMetaData, u64, Vec<PagePlace>),
+    metadata: &ParquetMetaData,
+    number: usize,
+    (columns, leaves): Chosen<'_>,
+    mut proven: impl FnMut(usize, &ColumnDescriptor, u64, Vec<PagePlace>),
 ) -> Result<()> {
-    let rows = u64::try_from(group.num_rows()).map_err(|_| Error::data("a row group has a negative number of rows"))?;
-    for leaf in leaves {
-        let chunk = group.columns().get(*leaf).ok_or_else(|| Error::data("a row group lacks columns"))?;
-        let place = |e: Error| e.at(format!("column '{}'", chunk.column_path().string()));
+    let group = metadata.row_group(number);
+    let of_group = |e: Error| e.at(format!("row group {number}"));
+    let rows = u64::try_from(group.num_rows()).map_err(|_| of_group(Error::data("its number of rows is negative")))?;
+    for (i, leaf) in leaves.iter().enumerate() {
+        let place = |e: Error| of_group(e.at(format!("column '{}'", columns[*leaf].path)));
+        let chunk = group.columns().get(*leaf).ok_or_else(|| place(Error::data("the row group lacks it")))?;
         let (values, pages) = prove_chunk(source, chunk).map_err(place)?;
         if values < rows {
-            let error = Error::data(format!("the column has {values} values, and its row group {rows} rows"));
-            return Err(place(error));
+            return Err(place(Error::data(format!("it has {values} values, and its row group {rows} rows"))));
         }
-        proven(chunk, values, pages);
+        proven(i, chunk.column_descr(), values, pages);
     }
     Ok(())
 }
 
-/// Checks that so many values may be made of a file at once.
-fn in_proportion(source: &ParquetSource, values: u64) -> Result<()> {
-    let most = most(source);
-    if values <= most {
-        return Ok(());
+/// How many values columns have together.
+struct Counts<'c> {
+    columns: Chosen<'c>,
+    all: u64,
+    each: Vec<u64>,
+}
+
+impl<'c> Counts<'c> {
+    fn of(columns: Chosen<'c>) -> Counts<'c> {
+        Counts { columns, all: 0, each: vec![0; columns.1.len()] }
     }
-    let error = Error::data(format!("the columns have {values} values in a file of {} bytes", source.size()));
-    Err(error.wanted(format!("at most {most} values to be read at once")))
+
+    fn add(&mut self, place: usize, values: u64) {
+        self.all = self.all.saturating_add(values);
+        self.each[place] = self.each[place].saturating_add(values);
+    }
+
+    /// Checks that so many values may be made of a file at once.
+    ///
+    /// Errors: they are too many, with the column that has the most.
+    fn in_proportion(&self, source: &ParquetSource) -> Result<()> {
+        let most = most(source);
+        if self.all <= most {
+            return Ok(());
+        }
+        let what = format!("the columns have {} values in a file of {} bytes", self.all, source.size());
+        let (columns, leaves) = self.columns;
+        let error = match self.each.iter().zip(leaves).max() {
+            Some((values, leaf)) => Error::data(format!("{what}, '{}' alone {values}", columns[*leaf].path)),
+            None => Error::data(what),
+        };
+        Err(error.wanted(format!("at most {most} values to be read at once")))
+    }
 }
 
 /// How many rows of these leaf columns may be read at once, by the values of those that are in no list.
@@ -167,6 +200,7 @@ fn weight(column: &ColumnDescriptor) -> u64 {
 pub struct Ahead {
     source: ParquetSource,
     metadata: Arc<ParquetMetaData>,
+    columns: Vec<LeafColumn>,
     leaves: Vec<usize>,
     /// Those that were not proven yet.
     groups: VecDeque<usize>,
@@ -176,26 +210,31 @@ pub struct Ahead {
 
 impl Ahead {
     /// Nothing is proven yet of these leaf columns in these row groups.
-    pub fn new(source: &ParquetSource, metadata: &Arc<ParquetMetaData>, groups: &[usize], leaves: &[usize]) -> Ahead {
+    pub fn new(
+        source: &ParquetSource,
+        metadata: &Arc<ParquetMetaData>,
+        groups: &[usize],
+        (columns, leaves): Chosen<'_>,
+    ) -> Ahead {
         let (source, metadata, groups) = (source.clone(), metadata.clone(), groups.iter().copied().collect());
-        Ahead { source, metadata, leaves: leaves.to_vec(), groups, rows: 0 }
+        Ahead { source, metadata, columns: columns.to_vec(), leaves: leaves.to_vec(), groups, rows: 0 }
     }
 
     /// Proves the row groups that begin before so many rows, or there.
     ///
     /// Errors: those of [`prove_pages`]; lists of one row group that have too many items, since one row may have all of them.
     pub fn prove(&mut self, rows: usize) -> Result<()> {
+        let columns = (&*self.columns, &*self.leaves);
         while let Some(group) = self.groups.pop_front_if(|_| self.rows <= rows as u64) {
-            let group = self.metadata.row_group(group);
-            let mut items = 0_u64;
-            prove_group(&self.source, group, &self.leaves, |chunk, values, _| {
-                let column = chunk.column_descr();
-                let counted = if column.max_rep_level() > 0 { values.saturating_mul(weight(column)) } else { 0 };
-                items = items.saturating_add(counted);
+            let mut items = Counts::of(columns);
+            prove_group(&self.source, &self.metadata, group, columns, |place, chunk, values, _| {
+                items.add(place, if chunk.max_rep_level() > 0 { values.saturating_mul(weight(chunk)) } else { 0 });
             })?;
-            in_proportion(&self.source, items)
-                .map_err(|e| e.hint("Read fewer columns, or write smaller row groups"))?;
-            self.rows = self.rows.saturating_add(u64::try_from(group.num_rows()).unwrap_or(0));
+            items.in_proportion(&self.source).map_err(|e| {
+                e.hint("Read fewer columns, or write smaller row groups").at(format!("row group {group}"))
+            })?;
+            let rows = u64::try_from(self.metadata.row_group(group).num_rows()).unwrap_or(0);
+            self.rows = self.rows.saturating_add(rows);
         }
         Ok(())
     }
@@ -269,7 +308,9 @@ fn header(source: &ParquetSource, at: u64, end: u64) -> Result<PageHeader> {
 #[cfg(test)]
 mod tests {
     use super::super::{ParquetOptions, ParquetSource, read_parquet, read_parquet_blocks};
-    use arrow_array::{ArrayRef, Int64Array, RecordBatch};
+    use arrow_array::{ArrayRef, FixedSizeBinaryArray, Int64Array, ListArray, RecordBatch, StructArray};
+    use arrow_buffer::OffsetBuffer;
+    use arrow_schema::{DataType, Field};
     use parquet::arrow::ArrowWriter;
     use parquet::basic::Compression;
     use parquet::file::properties::WriterProperties;
@@ -297,6 +338,33 @@ mod tests {
         for read in [whole, blocks.next().expect("a block").map(drop)] {
             let error = read.expect_err("a page that lies").to_string();
             assert!(error.contains("column 'x'") && error.contains("would become 134217727"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_column_out_of_proportion_is_named_with_its_row_group() {
+        let width = 1 << 16;
+        let items = Arc::new(Field::new("item", DataType::FixedSizeBinary(width), true));
+        let nulls = Arc::new(FixedSizeBinaryArray::new_null(width, 9000));
+        let list: ArrayRef = Arc::new(ListArray::new(items, OffsetBuffer::from_lengths([9000]), nulls, None));
+        let field = Arc::new(Field::new("list", list.data_type().clone(), true));
+        let user: ArrayRef = Arc::new(StructArray::from(vec![(field, list)]));
+        let few: ArrayRef =
+            Arc::new(ListArray::from_iter_primitive::<arrow_array::types::Int8Type, _, _>([Some([Some(1)])]));
+        let batch = RecordBatch::try_from_iter([("few", few), ("user", user)]).expect("columns");
+        let mut bytes = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut bytes, batch.schema(), None).expect("a writer");
+        writer.write(&batch).and_then(|()| writer.close()).expect("writes");
+        let source: ParquetSource = bytes.into();
+        let options = ParquetOptions::default();
+        let whole = read_parquet(&source, &options).map(drop);
+        let mut blocks = read_parquet_blocks(&source, 1, options).expect("opens");
+        let block = blocks.next().expect("a block").map(drop);
+        for (read, place) in [(whole, "the columns have"), (block, "row group 0: the columns have")] {
+            let error = read.expect_err("too many values").to_string();
+            assert!(error.starts_with(&format!("{place} 73728001 values in a file of ")), "{error}");
+            assert!(error.contains(", 'user.list[*]' alone 73728000.\nWanted: at most 67108864 values"), "{error}");
+            assert!(error.contains("write smaller row groups"), "{error}");
         }
     }
 }

@@ -91,7 +91,7 @@ pub fn read_parquet(source: &ParquetSource, options: &ParquetOptions) -> Result<
 /// ```
 pub fn read_parquet_blocks(source: &ParquetSource, rows: usize, options: ParquetOptions) -> Result<ParquetBlocks> {
     if rows == 0 {
-        return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("read_parquet_blocks"));
+        return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("rows"));
     }
     ParquetBlocks::new(Opened::new(source, &options)?, rows)
 }
@@ -357,7 +357,7 @@ impl Opened {
     pub fn batches(&self, rows: usize) -> Result<Reader> {
         self.codecs()?;
         let rows = rows.min(most_rows(&self.source, self.metadata.parquet_schema(), &self.chosen));
-        let ahead = Ahead::new(&self.source, self.metadata.metadata(), &self.groups, &self.chosen);
+        let ahead = Ahead::new(&self.source, self.metadata.metadata(), &self.groups, (&self.columns, &self.chosen));
         Ok(self.reader(&self.viewed(&self.chosen)?, &self.chosen, rows, None)?.proving(ahead, rows))
     }
 
@@ -382,7 +382,7 @@ impl Opened {
     pub fn whole(&self) -> Result<StructArray> {
         self.codecs()?;
         let rows = self.rows()?;
-        let pages = prove_pages(&self.source, self.metadata.metadata(), &self.groups, &self.chosen)?;
+        let pages = prove_pages(&self.source, self.metadata.metadata(), &self.groups, (&self.columns, &self.chosen))?;
         if self.chosen.is_empty() || rows == 0 {
             return if rows == 0 { self.empty() } else { Ok(StructArray::new_empty_fields(rows, None)) };
         }
@@ -412,7 +412,8 @@ impl Opened {
         let alone = parts.iter().filter(|unit| unit.len() == 1).map(|unit| unit[0]);
         let leaves: Vec<usize> = alone.collect();
         let (metadata, fields) = (self.metadata.metadata(), self.metadata.schema().fields());
-        let asked = Asked { source: &self.source, metadata, fields, groups: &self.groups, pages, texts };
+        let (source, columns, groups) = (&self.source, &*self.columns, &*self.groups);
+        let asked = Asked { source, metadata, fields, columns, groups, pages, texts };
         let read: Vec<(usize, StructArray)> =
             leaves.iter().zip(decode(asked, &leaves)?).filter_map(|(leaf, rows)| Some((*leaf, rows?))).collect();
         let known: HashSet<usize> = read.iter().map(|(leaf, _)| *leaf).collect();
@@ -484,7 +485,7 @@ pub type BothWays = (Result<Option<StructArray>>, Result<StructArray>);
 pub fn both_ways(source: &ParquetSource) -> Result<Vec<BothWays>> {
     let opened = Opened::new(source, &ParquetOptions::default())?;
     let rows = opened.rows()?;
-    let pages = prove_pages(source, opened.metadata.metadata(), &opened.groups, &opened.chosen)?;
+    let pages = prove_pages(source, opened.metadata.metadata(), &opened.groups, (&opened.columns, &opened.chosen))?;
     let alone = units(opened.metadata.schema().fields(), &opened.chosen).into_iter().filter(|unit| unit.len() == 1);
     let both = alone.map(|unit| {
         let budget = opened.budget();

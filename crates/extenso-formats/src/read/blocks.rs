@@ -33,10 +33,10 @@ where
 {
     if options.items.is_some() {
         let error = Error::value("a path to the records is given").wanted("lines of records, which blocks are read of");
-        return Err(error.hint("Use `read_json`").at("read_json_blocks"));
+        return Err(error.hint("Use `read_json`").at("items"));
     }
     if rows == 0 {
-        return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("read_json_blocks"));
+        return Err(Error::value("the blocks have 0 rows").wanted("at least one").at("rows"));
     }
     Ok(Blocks {
         source: Source::New(Box::new(source)),

@@ -71,7 +71,9 @@ pub fn spec_of_file(path: &FilePath, options: &SourceOptions, asked: &Asked) -> 
         }
         Opened::Reader(source) => look(source, &options, asked),
     });
-    found.map_err(|e| e.at("infer_spec"))
+    // What the operating system refuses names the file already.
+    let named = |e: Error| if e.is_io() { e } else { e.at(path.display().to_string()) };
+    found.map_err(|e| named(e).at("infer_spec"))
 }
 
 /// The spec of the records of a stream: see [`spec_of_file`].

@@ -2,7 +2,7 @@
 //!
 //! Invariant: a column has as many rows as the metadata says, or is refused by name. One that is not usual is left to the crate.
 
-use super::super::project::width;
+use super::super::project::{LeafColumn, width};
 use super::super::proof::{PagePlace, Pages};
 use super::super::{ParquetSource, guarded};
 use super::build::rows;
@@ -14,7 +14,7 @@ use super::{Stop, bad};
 use arrow_array::StructArray;
 use arrow_schema::{Field, Fields};
 use extenso_core::{in_order, side_by_side};
-use extenso_types::Error;
+use extenso_types::{Error, Path};
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
@@ -33,6 +33,8 @@ pub struct Asked<'a> {
     pub source: &'a ParquetSource,
     pub metadata: &'a ParquetMetaData,
     pub fields: &'a Fields,
+    /// All leaf columns.
+    pub columns: &'a [LeafColumn],
     pub groups: &'a [usize],
     /// The pages of all columns that are decoded.
     pub pages: &'a Pages,
@@ -83,7 +85,7 @@ fn first_leaves(fields: &Fields) -> Vec<usize> {
 /// A column that is usual, as far as the metadata tells.
 struct Unit<'a> {
     way: Way,
-    name: String,
+    path: &'a Path,
     chunks: Vec<Chunk<'a>>,
     budget: &'a Arc<Budget>,
 }
@@ -132,11 +134,11 @@ impl<'a> Unit<'a> {
             usual(metadata).then(|| Chunk { metadata, pages, ends, dictionary: Mutex::default() })
         });
         let chunks = chunks.collect::<Option<_>>()?;
-        Some(Unit { way, name: column.path().string(), chunks, budget: asked.texts })
+        Some(Unit { way, path: &asked.columns.get(leaf)?.path, chunks, budget: asked.texts })
     }
 
     fn named(&self, error: Error) -> Error {
-        error.at(format!("column '{}'", self.name))
+        error.at(format!("column '{}'", self.path))
     }
 
     fn empty(&self) -> Column {
