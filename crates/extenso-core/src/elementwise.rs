@@ -255,7 +255,9 @@ pub fn run(lookup: Lookup, args: &[Value], attrs: &dyn AttrSet, inferred: &[Leaf
     let mut expr = Expr::default();
     let slots: SmallVec<[Slot; 4]> = dtypes.iter().map(|d| expr.input(*d)).collect();
     expr.step(kernel, slots);
-    evaluate(&expr, &inputs, &dims)?.into_iter().map(|made| made.tensor(dims.clone()).map(Value::Tensor)).collect()
+    let mut result = None;
+    evaluate(&expr, &inputs, &dims, &mut |made| result = Some(made))?;
+    Ok(smallvec![Value::Tensor(Made::only(result)?.tensor(dims)?)])
 }
 
 pub(crate) fn at_position(fault: Fault, start: usize, dims: &[usize]) -> Error {

@@ -34,7 +34,7 @@ enum Input<'a> {
     Spread,
 }
 
-/// What the expression stores, if its inputs are of the shape `dims` or of one element.
+/// Gives what the expression stores to `each`, if its inputs are of the shape `dims` or of one element.
 ///
 /// Errors: a fault of a kernel, with its position.
 pub(super) fn evaluate(
@@ -42,12 +42,11 @@ pub(super) fn evaluate(
     inputs: &[Source<'_>],
     dims: &[usize],
     n: usize,
-) -> Result<Option<SmallVec<[Made; 1]>>> {
-    // Before memory is taken for results.
-    if expr.steps.is_empty() || n > FEW {
-        return Ok(None);
+    each: &mut dyn FnMut(Made),
+) -> Result<bool> {
+    if expr.steps.is_empty() {
+        return Ok(false);
     }
-    let mut made = SmallVec::with_capacity(expr.stored().count());
     let stored = |dtype: DType, words: &[u64]| {
         let bytes = &bytemuck::cast_slice(words)[..dtype.width().map_or(n.div_ceil(8), |width| n * width)];
         let mut block = Block::new(bytes.len());
@@ -56,9 +55,9 @@ pub(super) fn evaluate(
             DType::Bool => Storage::Bits(BooleanBuffer::new(block.freeze(), 0, n)),
             _ => Storage::Fixed(block.elements()),
         };
-        made.push(Made { dtype, storage, n });
+        each(Made { dtype, storage, n });
     };
-    Ok(run(expr, dims, n, bind(inputs, dims, n), stored, |_| ())?.map(|()| made))
+    Ok(run(expr, dims, n, bind(inputs, dims, n), stored, |_| ())?.is_some())
 }
 
 /// What `read` makes of the last result, if the inputs are of the shape `dims` or of one element.

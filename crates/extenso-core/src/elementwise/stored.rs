@@ -16,13 +16,13 @@ use smallvec::SmallVec;
 /// Work below this many elements stays on the calling thread.
 const PARALLEL: usize = 1 << 18;
 
-/// Evaluates an expression whose inputs broadcast to `dims`, and gives each result that it stores.
+/// Evaluates an expression whose inputs broadcast to `dims`, and gives each result that it stores to `each`, in the order of the steps.
 ///
 /// Errors: an input that does not broadcast to `dims`; a fault of a kernel, with its position.
-pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: &[usize]) -> Result<SmallVec<[Made; 1]>> {
+pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: &[usize], each: &mut dyn FnMut(Made)) -> Result<()> {
     let n: usize = dims.iter().product();
-    if let Some(made) = few::evaluate(expr, inputs, dims, n)? {
-        return Ok(made);
+    if few::evaluate(expr, inputs, dims, n, each)? {
+        return Ok(());
     }
     let blocks = Blocks::new(expr, inputs, dims)?;
     let bytes_of = |dtype: DType, n: usize| dtype.width().map_or(n.div_ceil(8), |w| n.saturating_mul(w));
@@ -65,14 +65,14 @@ pub fn evaluate(expr: &Expr, inputs: &[Source<'_>], dims: &[usize]) -> Result<Sm
         done
     };
     done.map_err(|(start, fault)| at_position(fault, start, dims))?;
-    let made = dtypes.into_iter().zip(made).map(|(dtype, block)| {
+    for (dtype, block) in dtypes.into_iter().zip(made) {
         let storage = match dtype {
             DType::Bool => Storage::Bits(BooleanBuffer::new(block.freeze(), 0, n)),
             _ => Storage::Fixed(block.elements()),
         };
-        Made { dtype, storage, n }
-    });
-    Ok(made.collect())
+        each(Made { dtype, storage, n });
+    }
+    Ok(())
 }
 
 /// The elements of a result, in row-major order.
@@ -85,6 +85,13 @@ pub struct Made {
 }
 
 impl Made {
+    /// The result of an expression that stores one.
+    ///
+    /// Errors: there was none.
+    pub fn only(made: Option<Made>) -> Result<Made> {
+        made.ok_or_else(|| Error::internal("an expression stored nothing"))
+    }
+
     /// The elements as a tensor of these sizes.
     ///
     /// Errors: sizes of another number of elements.

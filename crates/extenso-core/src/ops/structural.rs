@@ -3,7 +3,7 @@
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs};
-use crate::elementwise::{Expr, broadcast_strides, evaluate};
+use crate::elementwise::{Expr, Made, broadcast_strides, evaluate};
 use crate::grad::{GradCx, one};
 use crate::kernels::gather::repeat_each;
 use crate::kernels::map::{BlockKernel, Done};
@@ -359,8 +359,9 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
             let mut expr = Expr::default();
             let input = expr.input(dense.dtype());
             expr.step(BlockKernel::new(dense.dtype(), copy_block), [input]);
-            let made = evaluate(&expr, &[dense.into()], &dims)?;
-            made.into_iter().next().ok_or_else(|| Error::internal("a copy gave nothing"))?.tensor(dims)
+            let mut result = None;
+            evaluate(&expr, &[dense.into()], &dims, &mut |made| result = Some(made))?;
+            Made::only(result)?.tensor(dims)
         }
         Storage::Text { .. } | Storage::Boxed(_) => read_strided(dense, dims, &strides),
     }

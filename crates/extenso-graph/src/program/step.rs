@@ -6,7 +6,7 @@ use super::Slot;
 use crate::origin::Lines;
 use crate::passes::fuse::{Given, How};
 use extenso_core::attrs::AttrSet;
-use extenso_core::elementwise::{Epilogue, Expr, Source, evaluate};
+use extenso_core::elementwise::{Epilogue, Expr, Made, Source, evaluate};
 use extenso_core::reduce::{Cut, Fold, Reduce, evaluate_folds, fold_axes, normalize_axes};
 use extenso_core::{FirstSpecs, OpDef, Outputs, Value};
 use extenso_types::{Dims, Error, Result, broadcast_dims};
@@ -109,9 +109,11 @@ impl Step {
             };
             args.push(arg.ok_or_else(early)?);
         }
-        let results = match &self.work {
+        let mut results = Results::new();
+        match &self.work {
             Work::Op(op, attrs, first) => {
-                op.run_again(&args, &**attrs, first).map_err(|e| if op.part { e } else { e.at(op.name) })?
+                let made = op.run_again(&args, &**attrs, first);
+                results.extend(made.map_err(|e| if op.part { e } else { e.at(op.name) })?);
             }
             Work::Fused(fused) => {
                 let mut others: SmallVec<[&Value; 16]> = SmallVec::with_capacity(read.len());
@@ -119,9 +121,9 @@ impl Step {
                     let values = if *how == Use::Constant { constants } else { &*slots };
                     others.push(values[*slot].as_ref().ok_or_else(early)?);
                 }
-                run_fused(fused, &args, &others)?
+                run_fused(fused, &args, &others, &mut results)?;
             }
-        };
+        }
         for ((slot, how), arg) in given.iter().zip(args.drain(..)) {
             match how {
                 Use::Lent => slots[*slot] = Some(arg),
@@ -139,11 +141,14 @@ impl Step {
     }
 }
 
+/// What a step makes.
+type Results = SmallVec<[Value; 16]>;
+
 /// Runs a fused chain on the arguments of what it makes first, and the others.
-fn run_fused(fused: &Fused, of_head: &[Value], args: &[&Value]) -> Result<Outputs> {
+fn run_fused(fused: &Fused, of_head: &[Value], args: &[&Value], results: &mut Results) -> Result<()> {
     let Fused { expr, head, reads, end } = fused;
     if let (Some(head), End::Store(given)) = (head, end) {
-        return run_head(head, expr, reads, given, of_head, args);
+        return run_head(head, expr, reads, given, of_head, args, results);
     }
     let (args, partition) = match (end, args.split_last()) {
         (End::Segments(_), Some((last, args))) => (args, Some(last.partition()?)),
@@ -160,7 +165,7 @@ fn run_fused(fused: &Fused, of_head: &[Value], args: &[&Value]) -> Result<Output
         }
     }
     match (end, partition) {
-        (End::Axes(fold, attrs), _) => run_axes(expr, &inputs, dims, *fold, attrs),
+        (End::Axes(fold, attrs), _) => results.extend(run_axes(expr, &inputs, dims, *fold, attrs)?),
         (End::Segments(folds), Some(partition)) => {
             let rows = partition.data()?;
             let [n] = dims.as_slice() else {
@@ -170,26 +175,25 @@ fn run_fused(fused: &Fused, of_head: &[Value], args: &[&Value]) -> Result<Output
                 return Err(Error::shape(format!("{n} values are given to a partition of {}", rows.nvalues())));
             }
             let out = Dims::from_slice(&[rows.nrows()]);
-            evaluate_folds(expr, &inputs, &dims, folds, &Cut::Segments(rows.offsets()), out)
+            results.extend(evaluate_folds(expr, &inputs, &dims, folds, &Cut::Segments(rows.offsets()), out)?);
         }
         (End::Store(given), _) => {
-            let stored = evaluate(expr, &inputs, &dims)?;
-            let mut results = Outputs::with_capacity(given.len());
+            let mut stored: SmallVec<[Made; 8]> = SmallVec::new();
+            evaluate(expr, &inputs, &dims, &mut |made| stored.push(made))?;
             if given.iter().map(|given| given.stored).eq(0..stored.len()) {
                 for (given, made) in given.iter().zip(stored) {
                     results.push(Value::Tensor(made.tensor(given.sizes(&dims))?));
                 }
-                return Ok(results);
+                return Ok(());
             }
             for given in given {
-                let made =
-                    stored.get(given.stored).cloned().ok_or_else(|| Error::internal("a result was not stored"))?;
-                results.push(Value::Tensor(made.tensor(given.sizes(&dims))?));
+                let made = stored.get(given.stored).cloned();
+                results.push(Value::Tensor(Made::only(made)?.tensor(given.sizes(&dims))?));
             }
-            Ok(results)
         }
-        (End::Segments(_), None) => Err(Error::internal("a fused segment fold without rows")),
+        (End::Segments(_), None) => return Err(Error::internal("a fused segment fold without rows")),
     }
+    Ok(())
 }
 
 /// Makes what comes first and replaces it by the only result of the expression.
@@ -200,21 +204,21 @@ fn run_head(
     given: &[Given],
     of_op: &[Value],
     others: &[&Value],
-) -> Result<Outputs> {
+    results: &mut Results,
+) -> Result<()> {
     let mut inputs = Sources::with_capacity(reads.len());
     add_sources(others, reads, &mut inputs)?;
     let epilogue = Epilogue::new(expr, &inputs, head.input)?;
     let result = head.op.run_epilogue(of_op, &*head.attrs, &head.first, &epilogue)?;
     let tensor = result.tensor()?;
     let dims = tensor.data()?.dims();
-    let mut results = Outputs::with_capacity(given.len());
     for given in given {
         results.push(match given.axes {
             None => result.clone(),
             Some(_) => Value::Tensor(tensor.with_dims(&given.sizes(dims))?),
         });
     }
-    Ok(results)
+    Ok(())
 }
 
 /// What an expression reads.
@@ -245,11 +249,10 @@ fn run_axes(expr: &Expr, inputs: &[Source<'_>], dims: Dims, fold: Fold, attrs: &
     };
     let kept = rank - axes.len();
     if !axes.iter().copied().eq(kept..rank) {
-        let mut stored = evaluate(expr, inputs, &dims)?;
-        let (Some(stored), true) = (stored.pop(), stored.is_empty()) else {
-            return Err(Error::internal("a fold reads one result"));
-        };
-        return Ok(smallvec![Value::Tensor(fold_axes(fold, stored.tensor(dims)?.data()?, &axes, attrs.keepdims)?)]);
+        let mut stored = None;
+        evaluate(expr, inputs, &dims, &mut |made| stored = Some(made))?;
+        let stored = Made::only(stored)?.tensor(dims)?;
+        return Ok(smallvec![Value::Tensor(fold_axes(fold, stored.data()?, &axes, attrs.keepdims)?)]);
     }
     let n = axes.iter().map(|&a| dims[a]).product();
     let mut out = Dims::from_slice(&dims[..kept]);
