@@ -151,7 +151,9 @@ fn extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
         if along(&x, one)?.is_some() {
             return extreme_beside(call, &x, fold);
         }
-        return answer(in_one_mask(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, x.mask())?);
+        let found = call_one(call.op, &[Arg::from(x.values())], call.attrs)?;
+        let keepdims = ArgExtreme::of(call.attrs)?.keepdims;
+        return answer(if keepdims { in_one_mask(found, x.mask()) } else { masked_by(found, x.mask()) }?);
     }
     // Missing rows have no elements, and no places among those of the others.
     if let Some(rows) = x.rows_there()? {
