@@ -256,3 +256,32 @@ def test_vectors_of_a_cross_product_have_three_elements_whenever_that_is_seen() 
     for size in (4, 2):
         with pytest.raises(ex.ShapeError, match=f"{size}"):
             turned(ex.ones(size))
+
+
+def test_a_trace_of_unknown_sizes_refuses_what_a_call_refuses() -> None:
+    class Pair(ex.BatchableExtensionType):
+        __extenso_name__ = "tests.sizes/Pair"
+        a: ex.Tensor
+        b: ex.Tensor
+
+    floats, truths = ex.TensorSpec([None], "f64"), ex.TensorSpec([None], "bool")
+    codes, words = ex.TensorSpec([None], "i64"), ex.TensorSpec([None], "string")
+    one, three, there = ex.tensor([1.0]), ex.tensor([1.0, 2.0, 3.0]), ex.tensor([True, True, False])
+    two = ex.tensor(["x", "y"])
+    refused: list[tuple[Any, list[Any], list[Any]]] = [
+        (lambda x, y: ex.take(Pair(x, y), [0]).a, [floats] * 2, [one, three]),
+        (lambda x, y: ex.take(Pair(x, y), [0]).b, [floats] * 2, [three, one]),
+        (lambda x, m: ex.sum(ex.MaskedTensor(x, m)), [floats, truths], [one, there]),
+        (lambda x, m: ex.sum(ex.mask(x, m)), [floats, truths], [three, there[:1]]),
+        (lambda x, y: ex.zip({"a": x, "b": y})[0], [floats] * 2, [one, three]),
+        (lambda x, y: ex.StructTensor([None], {"a": x, "b": y})["b"], [floats] * 2, [one, three]),
+        (lambda c, w: ex.CategoricalTensor(c, w) == "y", [codes, words], [ex.tensor([0, -1]), two]),
+        (lambda c, w: ex.CategoricalTensor(c, w)[:1], [codes, words], [ex.tensor([0, 2]), two]),
+    ]
+    for f, specs, args in refused:
+        with pytest.raises(ex.Error):
+            f(*args)
+        with pytest.raises(ex.Error):
+            ex.function(f, input_signature=specs)(*args)
+    for f, specs in [(f, specs) for f, specs, _ in refused if specs == [floats] * 2]:
+        assert ex.to_py(ex.function(f, input_signature=specs)(three, three)) == ex.to_py(f(three, three))

@@ -58,6 +58,13 @@ pub trait TypeSpec: Sized + Clone + Send + Sync + 'static {
         Ok(())
     }
 
+    /// The value with the checks in it of what only data can tell, where its components are symbols: a graph makes them when it runs.
+    ///
+    /// Runs where [`TypeSpec::validate_data`] does. Of data there is nothing left to check.
+    fn guard(&self, value: Self::Value) -> Result<Self::Value> {
+        Ok(value)
+    }
+
     /// Checks what specs can tell of a value of a type that refines this one. Runs on every rebuild, before the type's own checks.
     fn validate_refined(_spec: &ExtSpec, _components: &[Value]) -> Result<()> {
         Ok(())
@@ -126,10 +133,10 @@ fn view<T: ExtensionType>(ext: &Ext) -> Result<T> {
 fn checked<S: TypeSpec>(spec: &S, components: Vec<Value>, provenance: Provenance) -> Result<S::Value> {
     let value = spec.from_components(components)?;
     spec.validate(&value)?;
-    if provenance == Provenance::Outside {
-        with_ops(|| spec.validate_data(&value))?;
+    match provenance {
+        Provenance::Trusted => Ok(value),
+        Provenance::Outside => with_ops(|| spec.validate_data(&value).and_then(|()| spec.guard(value))),
     }
-    Ok(value)
 }
 
 /// Where components came from.

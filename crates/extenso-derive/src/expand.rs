@@ -248,6 +248,13 @@ fn provided(definition: &Definition, roots: &Roots) -> TokenStream {
     let validate = check(quote!(validate), &options.validate);
     let validate_data = check(quote!(validate_data), &options.validate_data);
     let checks_data = options.validate_data.is_some();
+    let guard = options.guard.as_ref().map(|path| {
+        quote! {
+            fn guard(&self, value: #ident) -> #types::Result<#ident> {
+                #path(value)
+            }
+        }
+    });
     let validate_refined = options.validate_refined.as_ref().map(|path| {
         quote! {
             fn validate_refined(spec: &#types::ExtSpec, components: &[#core::Value]) -> #types::Result<()> {
@@ -271,7 +278,7 @@ fn provided(definition: &Definition, roots: &Roots) -> TokenStream {
     });
     quote! {
         const CHECKS_DATA: bool = #checks_data;
-        #validate #validate_data #validate_refined #to_tensor #dispatch_types
+        #validate #validate_data #guard #validate_refined #to_tensor #dispatch_types
     }
 }
 

@@ -24,6 +24,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `refines = "Base"` | the type that this one refines; the components of `Base` come first |
 /// | `validate = path` | `fn(&Self) -> Result<()>`, which calls no op; runs on every rebuild |
 /// | `validate_data = path` | the same for what only data can tell; runs when components came from outside |
+/// | `guard = path` | `fn(Self) -> Result<Self>`, which puts the same into the graph where components are symbols |
 /// | `validate_refined = path` | `fn(&ExtSpec, &[Value]) -> Result<()>`; checks a value of a type that refines this one |
 /// | `to_tensor = path` | `fn(&Self) -> Result<Tensor>`, for ops that no handler takes |
 /// | `dispatch_types = ["space/Name"]` | the types that this one's handlers mix with; any unless given |

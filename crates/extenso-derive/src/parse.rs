@@ -23,6 +23,7 @@ pub struct Options {
     pub refines: Option<Path>,
     pub validate: Option<Path>,
     pub validate_data: Option<Path>,
+    pub guard: Option<Path>,
     pub validate_refined: Option<Path>,
     pub to_tensor: Option<Path>,
     pub dispatch_types: Option<Vec<LitStr>>,
@@ -112,6 +113,7 @@ impl Options {
             "refines" => set(&mut self.refines, meta, path),
             "validate" => set(&mut self.validate, meta, path),
             "validate_data" => set(&mut self.validate_data, meta, path),
+            "guard" => set(&mut self.guard, meta, path),
             "validate_refined" => set(&mut self.validate_refined, meta, path),
             "to_tensor" => set(&mut self.to_tensor, meta, path),
             "dispatch_types" => set(&mut self.dispatch_types, meta, names),
@@ -125,8 +127,7 @@ impl Options {
     }
 }
 
-const STRUCT_KEYS: &str =
-    "name, version, refines, validate, validate_data, validate_refined, to_tensor, dispatch_types, handlers, crate";
+const STRUCT_KEYS: &str = "name, version, refines, validate, validate_data, guard, validate_refined, to_tensor, dispatch_types, handlers, crate";
 const FIELD_KEYS: &str = "static, itself, each, component, component = \"name\"";
 
 fn unknown(meta: &ParseNestedMeta<'_>, wanted: &str) -> Error {

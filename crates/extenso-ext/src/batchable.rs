@@ -4,6 +4,7 @@
 
 use crate::args::{again, flat, typed, typed_ref};
 use crate::axes::{is_ragged, rank};
+use crate::guard::of_outer_sizes;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::{StructTensor, moved_ops, other_outer_shape, shape_of};
@@ -54,6 +55,23 @@ fn meet(spec: &ExtSpec, components: &[Value]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+impl Batchable {
+    /// Components of one value, with checks in them where only data can tell that they meet.
+    ///
+    /// Errors: those of types that refuse such components; when the graph runs, outer axes that differ.
+    pub fn guarded(mut components: Vec<Value>) -> Result<Vec<Value>> {
+        let Some((least, axes)) = in_front(&components) else { return Ok(components) };
+        let given = components.clone();
+        let Some(shown) = given.get(least) else { return Ok(components) };
+        let met = |of: Value, beside: &Value| of_outer_sizes(of, beside, axes, "the outer sizes of the components");
+        for (i, component) in components.iter_mut().enumerate() {
+            let beside = if i == least { &given[..] } else { std::slice::from_ref(shown) };
+            *component = beside.iter().try_fold(component.clone(), met)?;
+        }
+        Ok(components)
+    }
 }
 
 fn register(def: &Arc<TypeDef>) {

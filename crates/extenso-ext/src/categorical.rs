@@ -6,7 +6,7 @@
 mod joined;
 
 use crate::Literal;
-use crate::args::{again, answer, answer_ext, flat, typed, typed_arg, typed_ref};
+use crate::args::{again, answer, answer_ext, flat, int, typed, typed_arg, typed_ref};
 use crate::axes::{outer, positions, rank};
 use crate::lists::{pad_to, ranks};
 use crate::masked::MaskedTensor;
@@ -40,6 +40,7 @@ use std::sync::Arc;
     name = "extenso/CategoricalTensor",
     validate = fits,
     validate_data = in_range,
+    guard = guarded,
     to_tensor = plain,
     handlers = register
 )]
@@ -78,6 +79,20 @@ fn in_range(x: &CategoricalTensor) -> Result<()> {
     }
 }
 
+/// Codes that are no data are looked at when the graph runs.
+fn guarded(x: CategoricalTensor) -> Result<CategoricalTensor> {
+    let count = outer(&x.categories).and_then(Dim::known);
+    if x.codes.data().is_ok() && count.is_some() {
+        return Ok(x);
+    }
+    let codes = ops::cast(&x.codes, DType::I64)?;
+    let size = || ops::sum(ops::ones_like(positions(&x.categories)?)?, Axes::All, false);
+    let count = count.map_or_else(size, |count| Ok(Tensor::scalar(int(count)).into()))?;
+    let known = ops::logical_and(ops::greater_equal(&codes, 0)?, ops::less(&codes, count)?)?;
+    let codes = ops::check_all(&x.codes, known, "a code is of no category", "a place of one of the categories")?;
+    Ok(CategoricalTensor { codes: codes.tensor()?.clone(), ..x })
+}
+
 fn plain(x: &CategoricalTensor) -> Result<Tensor> {
     x.decoded()?.tensor().cloned()
 }
@@ -102,11 +117,16 @@ fn register(def: &Arc<TypeDef>) {
 impl CategoricalTensor {
     /// The values of `categories` at these places.
     ///
-    /// Errors: codes that are no integers, or no place of a category.
+    /// Errors: codes that are no integers, or no place of a category, now or when the graph runs.
     pub fn new(codes: Tensor, categories: impl Into<Value>, ordered: bool) -> Result<CategoricalTensor> {
         let made = CategoricalTensor { codes, categories: categories.into(), ordered };
-        fits(&made).and_then(|()| in_range(&made)).map_err(|e| e.at("CategoricalTensor"))?;
-        Ok(made)
+        fits(&made).and_then(|()| in_range(&made)).and_then(|()| guarded(made)).map_err(|e| e.at("CategoricalTensor"))
+    }
+
+    /// Codes that are known to be places of categories.
+    pub(crate) fn of_places(codes: &Value, categories: Value, ordered: bool) -> Result<CategoricalTensor> {
+        let made = CategoricalTensor { codes: codes.tensor()?.clone(), categories, ordered };
+        fits(&made).map(|()| made)
     }
 
     /// A vector or tensor of values by its distinct ones, in the order of how often they come.
@@ -115,7 +135,7 @@ impl CategoricalTensor {
     pub fn of(values: &Value) -> Result<CategoricalTensor> {
         let categories = ops::vocabulary(values, None, 1_i64)?;
         let codes = ops::lookup(values, &categories, -1_i64, 0_i64)?;
-        CategoricalTensor::new(codes.tensor()?.clone(), categories, false)
+        CategoricalTensor::of_places(&codes, categories, false)
     }
 
     /// The place of each in the vocabulary.
@@ -175,8 +195,7 @@ pub fn to_categorical(values: &Value) -> Result<Value> {
     let categories = if none { ops::vocabulary(innermost(values), None, 1_i64)? } else { known };
     // What is missing is looked up too, and stands at the first.
     let codes = ops::lookup(values, &categories, 0_i64, 0_i64)?;
-    let made =
-        |codes: &Value| Ok(CategoricalTensor::new(codes.tensor()?.clone(), categories.clone(), false)?.into_value());
+    let made = |codes: &Value| Ok(CategoricalTensor::of_places(codes, categories.clone(), false)?.into_value());
     below(&codes, &made).map_err(|e| e.at_part("to_categorical"))
 }
 

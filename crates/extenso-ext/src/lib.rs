@@ -15,6 +15,7 @@ mod dropout;
 mod einsum;
 mod expand;
 mod features;
+mod guard;
 mod index;
 pub mod lists;
 mod literal;

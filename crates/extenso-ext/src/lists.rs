@@ -40,9 +40,9 @@ pub use windows::windows;
 
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, one_row, outer, rank, zeros, zeros_of};
+use crate::guard::checked;
 use crate::masked::{MaskedTensor, trailing};
 use crate::missing::with_one_more;
-use crate::products::checked;
 use crate::ragged::{RaggedTensor, dense};
 use crate::structs::{StructTensor, masked_by};
 use extenso_core::attrs::Axes;

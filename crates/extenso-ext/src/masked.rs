@@ -20,6 +20,7 @@ pub(crate) use structure::{mask_may_be_missing, stretched};
 
 use crate::args::{int, typed, typed_arg, typed_ref};
 use crate::axes::{dim, outer, rank, zeros_of};
+use crate::guard::of_outer_sizes;
 use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
@@ -39,7 +40,7 @@ use std::fmt;
 /// assert_eq!(MaskedTensor::from_value(&y).unwrap().to_string(), "[11, None, 13]");
 /// ```
 #[derive(Clone, ExtensionType)]
-#[extenso(name = "extenso/MaskedTensor", validate = fits, handlers = handlers::register)]
+#[extenso(name = "extenso/MaskedTensor", validate = fits, guard = guarded, handlers = handlers::register)]
 pub struct MaskedTensor {
     #[extenso(itself)]
     values: Value,
@@ -71,6 +72,19 @@ fn fits(masked: &MaskedTensor) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// A mask whose sizes are not known is compared with the values when the graph runs.
+fn guarded(masked: MaskedTensor) -> Result<MaskedTensor> {
+    let MaskedTensor { values, mask } = masked;
+    let mask = beside(&mask, &values)?;
+    Ok(MaskedTensor { values, mask })
+}
+
+/// The mask, of the sizes that the values have, now or when the graph runs.
+pub(crate) fn beside(mask: &Tensor, values: &Value) -> Result<Tensor> {
+    let axes = mask.rank().unwrap_or(0);
+    of_outer_sizes(mask.clone().into(), values, axes, "the sizes of the mask").and_then(|mask| mask.tensor().cloned())
 }
 
 fn outer_fits(values: &Value, given: Dim) -> Result<()> {

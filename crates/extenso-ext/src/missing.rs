@@ -12,7 +12,7 @@ pub(crate) use pad::{one_more, with_one_more};
 
 use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
-use crate::masked::{MaskedTensor, fill_none, trailing};
+use crate::masked::{MaskedTensor, beside, fill_none, trailing};
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::has_rows;
 use crate::structs::{Field, StructTensor, masked_by, select};
@@ -145,7 +145,9 @@ fn where_true(x: &Value, condition: &Value) -> Result<Value> {
         return Ok(rows.with_values(where_true(rows.values(), &inner)?)?.into_value());
     }
     let there = condition.tensor().map_err(|e| e.at("condition"))?;
-    masked_by(without_slope_under(x, &condition)?, there)
+    let x = without_slope_under(x, &condition)?;
+    let there = beside(there, &x)?;
+    masked_by(x, &there)
 }
 
 /// A value and a condition that have rows, and where these are there in both; none if no row of either may be missing.

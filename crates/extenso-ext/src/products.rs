@@ -3,12 +3,12 @@
 use crate::args::{int, typed, typed_arg};
 use crate::axes::{rank, zeros};
 use crate::einsum::tensordot;
+use crate::guard::checked;
 use crate::masked::{MaskedTensor, fill_none};
 use crate::meaning::nested::innermost;
-use crate::meaning::over_elements;
 use crate::ragged::{self, RaggedTensor};
 use crate::specs::dtype_of;
-use crate::structs::{Field, StructTensor, masked_by};
+use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::ops::DotAxes;
 use extenso_core::reduce::normalize_axis;
@@ -136,24 +136,4 @@ fn without_mask(value: &Value, axis: usize) -> Result<Value> {
         Some(rows) => Ok(rows.with_values(without_mask(rows.values(), axis.saturating_sub(1))?)?.into_value()),
         None => Ok(value.clone()),
     }
-}
-
-/// The value, if the sizes are those that are wanted; `what` says of what.
-///
-/// Errors: sizes that differ, now or when the graph runs.
-pub(crate) fn checked(value: &Value, given: &Value, wanted: &Value, what: &str) -> Result<Value> {
-    if let Some(masked) = typed::<MaskedTensor>(value) {
-        let values = checked(masked.values(), given, wanted, what)?;
-        return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
-    }
-    if let Some(rows) = typed::<RaggedTensor>(value) {
-        return Ok(rows.with_values(checked(rows.values(), given, wanted, what)?)?.into_value());
-    }
-    if let Some(records) = typed::<StructTensor>(value) {
-        let field = |(name, value): &Field| Ok((name.clone(), checked(value, given, wanted, what)?));
-        let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
-        return Ok(records.with_fields(fields?)?.into_value());
-    }
-    over_elements(value, &|elements| ops::check_equal(elements, given, wanted, what))
-        .unwrap_or_else(|| ops::check_equal(value, given, wanted, what))
 }

@@ -16,7 +16,7 @@ macro_rules! unsorted {
     ($($name:ident $segment:ident $what:literal $none:literal $example:literal;)*) => { $(
         #[doc = concat!($what, " of the elements of each segment along the outer axis. TensorFlow's name.")]
         ///
-        #[doc = concat!("Shapes: `segments` has the number of a segment for each element, from 0 to below `count`, in any order; the result has `count` as outer axis. ", $none)]
+        #[doc = concat!("Shapes: `segments` has the number of a segment for each element, from 0 to below `count`, in any order; the result has `count` as outer axis. An element whose segment is missing is in none. ", $none)]
         /// Errors: segments that are no vector of integers, or of another size; a number out of range; a negative count; other dtypes than
         /// numbers.
         ///
@@ -95,6 +95,12 @@ fn by_segment(x: &Value, segments: &Value, count: i64) -> Result<(Value, RowPart
     if count < 0 {
         return Err(Error::value(format!("the count is {count}")).wanted("a number that is not negative"));
     }
+    if let Some(some) = typed_ref::<MaskedTensor>(segments).filter(|some| some.mask_rank().ok() == Some(1)) {
+        // What is of no known segment is in none.
+        let there = Value::from(some.mask().clone());
+        let (x, segments) = (ops::boolean_mask(x, &there, 0)?, ops::boolean_mask(some.values(), there, 0)?);
+        return by_segment(&x, &segments, count);
+    }
     let numbers = positions(segments).map_err(|e| e.at("segments"))?;
     if rank(&numbers)? != 1 {
         return Err(Error::shape(format!("they have {} axes", rank(&numbers)?)).at("segments").wanted("a vector"));
@@ -134,7 +140,7 @@ fn positions(given: &Value) -> Result<Value> {
 
 /// A tensor of `shape` with `updates` at positions along its first axes, and zeros elsewhere; what meets at one is added up.
 ///
-/// An update that is missing adds nothing. Shapes: as of [`gather_nd`](crate::gather_nd): a vector along the last axis of `indices` is one
+/// An update that is missing adds nothing, and neither does one at a position that is. Shapes: as of [`gather_nd`](crate::gather_nd): a vector along the last axis of `indices` is one
 /// position. Negative positions count from the end. Errors: indices that are no dense integers; more positions than axes, or none; a position out of range; updates of another
 /// shape than `gather_nd` would give; other dtypes than numbers; a negative size.
 ///
@@ -146,6 +152,7 @@ fn positions(given: &Value) -> Result<Value> {
 /// ```
 pub fn scatter_nd(indices: &Value, updates: &Value, shape: &[i64]) -> Result<Value> {
     let scattered = || {
+        let (indices, updates) = &of_places(indices, updates)?;
         let dtype = unmasked(updates).tensor().map_err(|e| e.at("updates"))?.dtype();
         let zeros = ops::zeros(shape.to_vec(), dtype)?;
         let at = Places::of(indices, &zeros)?;
@@ -167,6 +174,7 @@ pub fn scatter_nd(indices: &Value, updates: &Value, shape: &[i64]) -> Result<Val
 /// ```
 pub fn scatter_nd_add(x: &Value, indices: &Value, updates: &Value) -> Result<Value> {
     let added = || {
+        let (indices, updates) = &of_places(indices, updates)?;
         let like = unmasked(x);
         let at = Places::of(indices, &like)?;
         let sums = ops::scatter_add_like(at.flat_updates(updates, &like)?, &at.flat, at.flattened(&like)?)?;
@@ -187,6 +195,7 @@ pub fn scatter_nd_add(x: &Value, indices: &Value, updates: &Value) -> Result<Val
 /// ```
 pub fn scatter_nd_update(x: &Value, indices: &Value, updates: &Value) -> Result<Value> {
     let updated = || {
+        let (indices, updates) = &of_places(indices, updates)?;
         let at = Places::of(indices, &unmasked(x))?;
         let (flat, updates) = (at.flattened(x)?, at.flat_updates(updates, x)?);
         // Behind the elements stand the updates: for each place the last update that goes there, or the element.
@@ -199,6 +208,23 @@ pub fn scatter_nd_update(x: &Value, indices: &Value, updates: &Value) -> Result<
         ops::reshape_like(ops::take(ops::concat(vec![flat, updates], 0)?, from, 0)?, x)
     };
     updated().map_err(|e| e.at_part("scatter_nd_update"))
+}
+
+/// Positions of which all are there, and what goes to these.
+fn of_places(indices: &Value, updates: &Value) -> Result<(Value, Value)> {
+    let Some(some) = typed_ref::<MaskedTensor>(indices) else { return Ok((indices.clone(), updates.clone())) };
+    let (all, own) = (rank(some.values())?, some.mask_rank()?);
+    let at = some.values();
+    // A position of which one number is missing is none.
+    let there = if own == all { ops::all(some.mask(), -1, false)? } else { some.mask().clone().into() };
+    match own.min(all.saturating_sub(1)) {
+        0 => of_these(&ops::expand_dims(at, 0)?, &ops::expand_dims(updates, 0)?, &ops::expand_dims(there, 0)?),
+        _ => of_these(at, updates, &there),
+    }
+}
+
+fn of_these(indices: &Value, updates: &Value, there: &Value) -> Result<(Value, Value)> {
+    Ok((ops::boolean_mask(indices, there, 0)?, ops::boolean_mask(updates, there, 0)?))
 }
 
 /// The values under a mask.

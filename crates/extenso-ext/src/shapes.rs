@@ -33,7 +33,7 @@ pub fn shape(x: &Value) -> Result<Value> {
 }
 
 /// The size of an axis, as a vector of one.
-fn size_along(x: &Value, axis: usize) -> Result<Value> {
+pub(crate) fn size_along(x: &Value, axis: usize) -> Result<Value> {
     if let Some(n) = one_size(x, axis) {
         return Ok(Tensor::from_vec(vec![int(n)]).into());
     }

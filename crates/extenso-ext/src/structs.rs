@@ -26,8 +26,10 @@ pub use zip::{unzip, zip};
 
 use crate::args::typed;
 use crate::axes::{dim, outer, rank};
+use crate::guard::of_size;
 use crate::masked::of_elements;
 use crate::ragged::RaggedTensor;
+use crate::shapes::size_along;
 use extenso_core::{ExtensionType, Tensor, Value, element_count};
 use extenso_types::{Dim, Error, Path, Result, Segment, Shape};
 use std::collections::{HashMap, HashSet};
@@ -75,14 +77,14 @@ impl ExtensionType for StructTensor {
 impl StructTensor {
     /// Records of this shape with these fields; the outer sizes of every field are the shape.
     ///
-    /// Errors: a shape of unknown rank, an empty name, a name that comes twice, a field of another outer shape; no field, and a size that is
-    /// not known.
+    /// Errors: a shape of unknown rank, an empty name, a name that comes twice, a field of another outer shape, now or when the graph runs; no
+    /// field, and a size that is not known.
     pub fn from_fields<N: Into<Arc<str>>, V: Into<Value>>(
         shape: Shape,
         fields: impl IntoIterator<Item = (N, V)>,
     ) -> Result<StructTensor> {
         let fields = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        StructTensor::new(shape, fields).map_err(|e| e.at("StructTensor"))
+        StructTensor::new(shape, fields).and_then(StructTensor::guarded).map_err(|e| e.at("StructTensor"))
     }
 
     pub(crate) fn new(shape: Shape, fields: Vec<Field>) -> Result<StructTensor> {
@@ -131,6 +133,21 @@ impl StructTensor {
             fits(dims, value).map_err(at)?;
         }
         Ok(())
+    }
+
+    /// Fields whose sizes are not known are compared with those of the records when the graph runs.
+    fn guarded(self) -> Result<StructTensor> {
+        let StructTensor { shape, mut fields, records } = self;
+        let first = fields.first().map(|(_, value)| value.clone());
+        for (i, (name, value)) in fields.iter_mut().enumerate() {
+            for (axis, known) in shape.dims().unwrap_or(&[]).iter().enumerate() {
+                let Some(first) = first.as_ref().filter(|_| i > 0 || known.known().is_some()) else { continue };
+                let size = || size_along(first, axis);
+                *value = of_size(value.clone(), axis, *known, &size, "the sizes of the records")
+                    .map_err(|e| e.at(format!("field '{name}'")))?;
+            }
+        }
+        Ok(StructTensor { shape, fields, records })
     }
 
     /// The shape.

@@ -7,12 +7,17 @@ mod moves;
 
 use crate::Literal;
 use crate::args::typed;
-use crate::axes::{outer, rank};
+use crate::axes::{outer, positions, rank};
+use crate::guard::of_outer_sizes;
 use crate::masked::MaskedTensor;
 use crate::missing::one_more;
+use extenso_core::attrs::Axes;
 use extenso_core::{ExtensionType, Tensor, TypeSpec, Value, define, ops};
 use extenso_types::{DType, Dim, Error, ExtSpec, Result, Segment, Spec, StaticValue, TensorSpec, TypeDef};
 use std::sync::{Arc, LazyLock};
+
+/// What an error says of sizes that differ.
+const ROOM: &str = "the numbers of tags and of places";
 
 /// One child: its type id, its name, and its values.
 #[derive(Clone, Debug)]
@@ -75,8 +80,7 @@ impl UnionTensor {
     /// Errors: tags or offsets of another dtype; two children of one id; on data, a tag without a child, an offset beyond one.
     pub fn new(tags: Tensor, offsets: Option<Tensor>, children: Vec<UnionChild>) -> Result<UnionTensor> {
         let made = UnionTensor { tags, offsets, children };
-        made.check().and_then(|()| made.check_data()).map_err(|e| e.at("UnionTensor"))?;
-        Ok(made)
+        made.check().and_then(|()| made.check_data()).and_then(|()| made.guarded()).map_err(|e| e.at("UnionTensor"))
     }
 
     /// The type id of each element.
@@ -195,6 +199,42 @@ impl UnionTensor {
     }
 }
 
+impl UnionTensor {
+    /// Tags and places that are no data are looked at when the graph runs.
+    fn guarded(self) -> Result<UnionTensor> {
+        let on_data = self.tags.data().is_ok() && self.offsets.as_ref().is_none_or(|offsets| offsets.data().is_ok());
+        let is_known = |child: &UnionChild| outer(&child.values).is_none_or(|size| size.known().is_some());
+        if on_data && self.children.iter().all(is_known) {
+            return Ok(self);
+        }
+        let UnionTensor { tags, offsets, mut children } = self;
+        let places = match &offsets {
+            Some(offsets) => {
+                ops::cast(of_outer_sizes(offsets.clone().into(), &tags.clone().into(), 1, ROOM)?, DType::I64)?
+            }
+            None => {
+                for child in &mut children {
+                    child.values = of_outer_sizes(child.values.clone(), &tags.clone().into(), 1, ROOM)?;
+                }
+                ops::zeros_like(&tags)?
+            }
+        };
+        let mut stands = ops::not_equal(&tags, &tags)?;
+        for child in &children {
+            let mut here = ops::equal(&tags, i64::from(child.id))?;
+            if offsets.is_some() {
+                let size = ops::sum(ops::ones_like(positions(&child.values)?)?, Axes::All, false)?;
+                let within = ops::logical_and(ops::greater_equal(&places, 0)?, ops::less(&places, size)?)?;
+                here = ops::logical_and(here, within)?;
+            }
+            stands = ops::logical_or(stands, here)?;
+        }
+        let tags =
+            ops::check_all(&tags, stands, "an element stands in no child", "the tag of a child, and a place in it")?;
+        Ok(UnionTensor { tags: tags.tensor()?.clone(), offsets, children })
+    }
+}
+
 impl UnionSpec {
     /// The spec of elements of these tags, at their own places in the children or at offsets.
     ///
@@ -297,6 +337,10 @@ impl TypeSpec for UnionSpec {
 
     fn validate_data(&self, value: &UnionTensor) -> Result<()> {
         value.check_data()
+    }
+
+    fn guard(&self, value: UnionTensor) -> Result<UnionTensor> {
+        value.guarded()
     }
 }
 

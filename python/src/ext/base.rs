@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::annotation;
 use super::assemble::{join, split};
-use super::batch::check_axes;
+use super::batch::of_axes;
 use super::class::{Annotated, Class, Form, new_def, own_attribute, rust_def, type_name};
 use super::convert::convert;
 use super::field::{Field, PyField, Table, immutable};
@@ -234,7 +234,7 @@ fn init(
     PyExtensionBase::fill(slf, fields, Provenance::Outside)
 }
 
-type Fields = Box<[Py<PyAny>]>;
+pub type Fields = Box<[Py<PyAny>]>;
 
 /// The fields of a constructor call: by position, by name, by default; converted.
 ///
@@ -276,8 +276,7 @@ fn given(
         };
         fields.push(value);
     }
-    check_axes(py, &slf.get().class, table, &fields)?;
-    Ok(fields.into())
+    of_axes(py, &slf.get().class, table, fields.into())
 }
 
 /// A field's value for pickle, which cannot write read-only mappings.
@@ -363,7 +362,7 @@ pub fn rebuild<'py>(
 /// The fields that these components are. Of one of many, that of rows is one row.
 ///
 /// Errors: components or static data that the fields do not hold.
-fn joined(py: Python<'_>, class: &Class, spec: &ExtSpec, components: Vec<Value>) -> PyResult<Fields> {
+pub fn joined(py: Python<'_>, class: &Class, spec: &ExtSpec, components: Vec<Value>) -> PyResult<Fields> {
     let table = &class.annotated().or_raise()?.table;
     let components = components.into_iter().map(|component| value::to_py(py, component));
     let values = join(py, table, &spec.static_data, components)?;

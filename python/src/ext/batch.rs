@@ -2,25 +2,26 @@
 //!
 //! Invariant: the type written in Rust says which components meet; tensors that obviously do are not shown to it.
 
-use crate::error::OrRaise;
+use crate::error::{OrRaise, guarded};
 use crate::tensor::PyTensor;
 use crate::{arg, value};
 use extenso_core::{Dense, TypeSpec, Value};
-use extenso_ext::BatchableSpec;
+use extenso_ext::{Batchable, BatchableSpec};
 use extenso_types::{ExtSpec, Result};
 use pyo3::prelude::*;
 
 use super::assemble::split;
+use super::base::{Fields, joined};
 use super::class::Class;
 use super::field::Table;
 use super::kind::Components;
 
-/// Has the type look at the components that a constructor is given.
+/// Fields that a constructor is given, whose components have the axes of the value, now or when a graph runs.
 ///
 /// Errors: outer axes that differ.
-pub fn check_axes(py: Python<'_>, class: &Class, table: &Table, fields: &[Py<PyAny>]) -> PyResult<()> {
-    if !class.def.is_a(BatchableSpec::def()) || are_alike(py, table, fields) {
-        return Ok(());
+pub fn of_axes(py: Python<'_>, class: &Class, table: &Table, fields: Fields) -> PyResult<Fields> {
+    if !class.def.is_a(BatchableSpec::def()) || are_alike(py, table, &fields) {
+        return Ok(fields);
     }
     let (static_data, parts) = split(py, table, |i| Ok(fields[i].bind(py).clone()), &arg::is_value)?;
     let values: Vec<Value> = parts.iter().map(|(_, part)| value::from_py(part)).collect::<PyResult<_>>()?;
@@ -28,7 +29,14 @@ pub fn check_axes(py: Python<'_>, class: &Class, table: &Table, fields: &[Py<PyA
     let components = specs.collect::<Result<_>>().or_raise()?;
     let spec = ExtSpec { def: class.def.clone(), static_data, components };
     let name = class.py_type.bind(py).name()?.to_string();
-    BatchableSpec::validate_refined(&spec, &values).map_err(|e| e.at(name)).or_raise()
+    BatchableSpec::validate_refined(&spec, &values).map_err(|e| e.at(&name)).or_raise()?;
+    let mut leaves = Vec::new();
+    values.iter().try_for_each(|value| value.push_leaves(&mut leaves)).or_raise()?;
+    if leaves.iter().all(|leaf| leaf.symbol().is_none()) {
+        return Ok(fields);
+    }
+    let values = guarded(|| Batchable::guarded(values)).map_err(|e| e.at(name)).or_raise()?;
+    joined(py, class, &spec, values)
 }
 
 /// Whether all components are tensors whose sizes are the same along the axes that all of them have.

@@ -66,7 +66,10 @@ fn at(x: &Value, axis: usize, named: usize, i: i64) -> Result<Value> {
     if is_ragged(x, axis) && one_size(x, axis).is_none() {
         return Err(no_single_position(named));
     }
+    // A list that may be missing says itself what is in it.
+    let may_be_missing = typed_ref::<MaskedTensor>(x).is_some_and(|x| axis == 0 && x.mask().rank() == Some(0));
     if let Some(n) = dim(x, axis).ok().and_then(|n| n.known()).or_else(|| one_size(x, axis)).map(int)
+        && !may_be_missing
         && !(-n..n).contains(&i)
     {
         return Err(Error::index(format!("index {i} is out of range for axis {named} of size {n}")).wanted(if n > 0 {

@@ -2,7 +2,7 @@
 
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, outer, rank, zeros_of};
-use crate::products::checked;
+use crate::guard::checked;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;

@@ -5,7 +5,7 @@
 
 use super::MaskedTensor;
 use super::operands::{Item, Mask, Operands};
-use super::structure::stretched;
+use super::structure::{in_one_mask, stretched};
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
 use crate::meaning::order::lacks_identity;
@@ -234,7 +234,12 @@ pub(super) fn reduce(call: &Call<'_>) -> Answer {
         }
     };
     if inside {
-        return answer(masked_by(on_value(call, rows.as_ref().unwrap_or(x.values()))?, x.mask())?);
+        let folded = on_value(call, rows.as_ref().unwrap_or(x.values()))?;
+        return answer(if Reduce::of(call.attrs)?.keepdims {
+            in_one_mask(folded, x.mask())
+        } else {
+            masked_by(folded, x.mask())
+        }?);
     }
     match rows {
         Some(rows) => answer(on_value(call, &rows)?),

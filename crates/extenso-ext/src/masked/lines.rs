@@ -5,7 +5,7 @@
 //! together, and the op is the op on the values.
 
 use super::arithmetic::identity;
-use super::structure::{inside, stretched};
+use super::structure::{in_one_mask, inside, stretched};
 use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
 use crate::axes::{rank, zeros_of};
@@ -151,7 +151,9 @@ fn extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
         if along(&x, one)?.is_some() {
             return extreme_beside(call, &x, fold);
         }
-        return answer_ext(MaskedTensor::new(call_one(call.op, &[Arg::from(x.values())], call.attrs)?, x.mask)?);
+        let found = call_one(call.op, &[Arg::from(x.values())], call.attrs)?;
+        let keepdims = ArgExtreme::of(call.attrs)?.keepdims;
+        return answer(if keepdims { in_one_mask(found, x.mask()) } else { masked_by(found, x.mask()) }?);
     }
     // Missing rows have no elements, and no places among those of the others.
     if let Some(rows) = x.rows_there()? {

@@ -5,14 +5,14 @@
 
 use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
-use crate::axes::{dim, is_ragged, outer, rank, witness, zeros_of};
+use crate::axes::{dim, is_ragged, outer, positions, rank, witness, zeros_of};
 use crate::missing::{mask, one_more};
 use crate::ragged::{RaggedTensor, concat_rows, mask_by_rows, reshape_like_rows, take_by_rows};
 use crate::structs::{has_rows, masked_by};
-use extenso_core::attrs::{AttrSet, Attrs};
+use extenso_core::attrs::{AttrSet, Attrs, Axes};
 use extenso_core::ops::{OneAxis, Pad, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops, strengthen};
 use extenso_types::{DType, Dim, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +49,19 @@ pub(crate) fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
     }
     let mask = ops::broadcast_like(x.wide_mask()?, x.values())?;
     MaskedTensor::new(x.values().clone(), mask.tensor()?.clone())
+}
+
+/// The values under a mask of their outer axes, which is one with the mask that they have themselves.
+pub(super) fn in_one_mask(values: Value, mask: &Tensor) -> Result<Value> {
+    let own = typed::<MaskedTensor>(&values).map(|x| x.mask_rank()).transpose()?;
+    let more = own.zip(mask.rank()).map_or(0, |(own, outer)| own.saturating_sub(outer));
+    match typed::<MaskedTensor>(&values) {
+        Some(inner) if more > 0 => {
+            let both = ops::logical_and(trailing(&mask.clone().into(), more)?, inner.mask())?;
+            Ok(MaskedTensor::new(inner.values().clone(), both.tensor()?.clone())?.into_value())
+        }
+        Some(_) | None => masked_by(values, mask),
+    }
 }
 
 /// The op on values and mask.
@@ -89,7 +102,38 @@ pub(super) fn take(call: &Call<'_>) -> Answer {
         let taken = call_one(call.op, &[Arg::Value(x.into_value()), Arg::from(rows.values())], call.attrs)?;
         return answer_ext(rows.with_values(taken)?);
     }
+    if let [indices] = rest
+        && axis == 0
+        && x.mask_rank()? == 0
+        && let Some(taken) = from_a_list(&x, indices)?
+    {
+        return answer(taken);
+    }
     along(call, &x, rest, axis, &OneAxis { axis: int(axis) })
+}
+
+/// Elements of a list that may be missing: then they are, whatever the positions. None where these are in the list as it stands.
+fn from_a_list(x: &MaskedTensor, indices: &Arg) -> Result<Option<Value>> {
+    let indices = match indices {
+        Arg::Value(value @ Value::Tensor(_)) => ops::whole(value)?,
+        Arg::Scalar(scalar) => ops::whole(strengthen(scalar, None)?)?,
+        Arg::Value(Value::Partition(_) | Value::Ext(_)) | Arg::List(_) => return Ok(None),
+    };
+    let is_there = || Some(x.mask().data().ok()?.bits().ok()?.value(0));
+    let known = indices.tensor()?.as_slice::<i64>().ok();
+    let size = outer(x.values()).and_then(Dim::known).map(int);
+    if is_there() == Some(true) || size.zip(known).is_some_and(|(n, known)| known.iter().all(|i| (-n..n).contains(i))) {
+        return Ok(None);
+    }
+    // Behind the elements stands one for what is missing.
+    let count = ops::sum(ops::ones_like(positions(x.values())?)?, Axes::All, false)?;
+    let from_front = ops::where_(ops::less(&indices, 0)?, ops::add(&indices, &count)?, &indices)?;
+    let within = ops::logical_and(ops::greater_equal(&from_front, 0)?, ops::less(&from_front, &count)?)?;
+    let fits = ops::logical_or(within, ops::logical_not(x.mask())?)?;
+    let from_front = ops::check_all(from_front, fits, "an index is out of range", "a position in the list")?;
+    let at = ops::where_(x.mask(), from_front, count)?;
+    let taken = ops::take(one_more(x.values())?, at, 0)?;
+    Ok(Some(MaskedTensor::new(taken, x.mask().clone())?.into_value()))
 }
 
 /// `slice` picks of values and mask.

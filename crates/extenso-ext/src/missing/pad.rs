@@ -152,8 +152,8 @@ pub(crate) fn one_more(x: &Value) -> Result<Value> {
 pub(crate) fn with_one_more(x: &Value) -> Option<Result<Value>> {
     if let Some(x) = typed::<CategoricalTensor>(x).filter(|x| outer(x.categories()) == Some(Dim::Known(0))) {
         let made = || {
-            let codes = padded(x.codes())?.tensor()?.clone();
-            Ok(CategoricalTensor::new(codes, one_more(x.categories())?, x.ordered())?.into_value())
+            let codes = padded(x.codes())?;
+            Ok(CategoricalTensor::of_places(&codes, one_more(x.categories())?, x.ordered())?.into_value())
         };
         return Some(made());
     }

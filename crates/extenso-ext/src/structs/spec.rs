@@ -148,6 +148,10 @@ impl TypeSpec for StructSpec {
     fn validate(&self, value: &StructTensor) -> Result<()> {
         value.check()
     }
+
+    fn guard(&self, value: StructTensor) -> Result<StructTensor> {
+        value.guarded()
+    }
 }
 
 /// More axes than any tensor has; a file may not ask for more.

@@ -70,7 +70,7 @@ fn zipped(mut fields: Vec<Field>, depth: usize) -> Result<Value> {
     }
     let dim = |axis| if axis == 0 { Ok(outer(&like).unwrap_or_else(Dim::any)) } else { crate::axes::dim(&like, axis) };
     let dims: Result<Vec<Dim>> = (0..axes).map(dim).collect();
-    Ok(StructTensor::new(Shape::new(dims?), fields)?.into_value())
+    Ok(StructTensor::new(Shape::new(dims?), fields)?.guarded()?.into_value())
 }
 
 /// The values of a field as rows cut them: its own, or one for each item of its row.
