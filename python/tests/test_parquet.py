@@ -241,7 +241,8 @@ def test_errors_name_the_function_the_file_and_the_column(tmp_path: pathlib.Path
     with pytest.raises(ex.DataError, match=rf"^read_parquet: {re.escape(str(path))}: {column}"):
         ex.read_parquet(path)
     blocks = ex.read_parquet_blocks(path, 10)
-    assert [len(next(blocks)["user"]) for _ in range(5)] == [10] * 5
+    # A row group is proven before the rows are read that end where it begins.
+    assert [len(next(blocks)["user"]) for _ in range(4)] == [10] * 4
     with pytest.raises(ex.DataError, match=rf"^read_parquet_blocks: {re.escape(str(path))}: {column}"):
         next(blocks)
     path.write_bytes(file[:-1])
