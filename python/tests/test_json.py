@@ -165,7 +165,7 @@ def test_errors_of_blocks_name_the_function_and_the_file(tmp_path: pathlib.Path)
     path.write_bytes(b'{"i": 1}\n{"i": "x"}\n')
     blocks = ex.read_json_blocks(path, 1, ex.infer_spec([{"i": 1}]))
     assert next(blocks)["i"].tolist() == [1]
-    with pytest.raises(ex.DataError, match=rf"^read_json_blocks: {re.escape(str(path))}: row 1, byte \d+: 'i'"):
+    with pytest.raises(ex.DataError, match=rf"^read_json_blocks: {re.escape(str(path))}: row 1, byte \d+, 'i'"):
         next(blocks)
     with pytest.raises(ex.InvalidValueError, match="^read_json_blocks: .*rows: the blocks have 0 rows"):
         ex.read_json_blocks(path, 0)
