@@ -140,9 +140,10 @@ fn positions(given: &Value) -> Result<Value> {
 
 /// A tensor of `shape` with `updates` at positions along its first axes, and zeros elsewhere; what meets at one is added up.
 ///
-/// An update that is missing adds nothing, and neither does one at a position that is. Shapes: as of [`gather_nd`](crate::gather_nd): a vector along the last axis of `indices` is one
-/// position. Negative positions count from the end. Errors: indices that are no dense integers; more positions than axes, or none; a position out of range; updates of another
-/// shape than `gather_nd` would give; other dtypes than numbers; a negative size.
+/// An update that is missing adds nothing, and neither does one at a position that is. Shapes: as of [`gather_nd`](crate::gather_nd): a
+/// vector along the last axis of `indices` is one position. Negative positions count from the end. Errors: indices that are no dense
+/// integers; more positions than axes, or none; a position out of range; updates of another shape than `gather_nd` would give; other dtypes
+/// than numbers; a negative size.
 ///
 /// ```
 /// # use extenso_core::Tensor;
