@@ -6,11 +6,11 @@ use crate::args::int;
 use crate::axes::{dim, is_ragged, one_size, rank};
 use crate::shapes::size_along;
 use extenso_core::{Provenance, Tensor, Value, ops, rebuild};
-use extenso_types::{Dim, Result};
+use extenso_types::{Dim, Error, Result};
 
 /// `y`, whose first `axes` axes have the sizes of those of `x`: known now, or seen when the graph runs.
 ///
-/// Errors: when the graph runs, sizes that differ, of which `what` is said.
+/// Errors: sizes that differ, now or when the graph runs, of which `what` is said.
 pub(crate) fn of_outer_sizes(y: Value, x: &Value, axes: usize, what: &str) -> Result<Value> {
     let Ok(known) = rank(x) else { return Ok(y) };
     (0..axes.min(known)).filter(|axis| !is_ragged(x, *axis) || one_size(x, *axis).is_some()).try_fold(y, |y, axis| {
@@ -32,9 +32,13 @@ pub(crate) fn of_size(
     // Of other types than have axes nothing can be said.
     let Ok(found) = dim(&y, axis) else { return Ok(y) };
     let found = found.known().or_else(|| one_size(&y, axis));
-    // Sizes that are known were compared when the value was made.
-    if found.is_some() && known.known().is_some() || (found.is_none() && is_ragged(&y, axis)) {
-        return Ok(y);
+    match (known.known(), found) {
+        (Some(wanted), Some(found)) if wanted != found => {
+            return Err(Error::shape(format!("{what} are {wanted} and {found}")).wanted("one size for both"));
+        }
+        (Some(_), Some(_)) => return Ok(y),
+        (_, None) if is_ragged(&y, axis) => return Ok(y),
+        (None, _) | (_, None) => {}
     }
     let wanted = known.known().map_or_else(size, |n| Ok(Tensor::from_vec(vec![int(n)]).into()))?;
     checked(&y, &size_along(&y, axis)?, &wanted, what)
