@@ -92,12 +92,13 @@ def read(
     result = reader(source, description.spec, sequence=sequence, on_error=on_error, **options)
     if on_error == "raise":
         return description.finish(result)
+    records, bad = result
 
     def blank() -> Any:
         # No example begins so.
         return reader([b"\xff"], description.spec, sequence=sequence, on_error="default")[0]
 
-    return description.finish_fitting(*result, blank if on_error == "default" else None)
+    return description.finish_fitting(records, bad, blank if on_error == "default" else None)
 
 
 @final
