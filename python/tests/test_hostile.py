@@ -33,6 +33,8 @@ def test_any_call_gives_a_value_or_a_documented_error(tmp_path: pathlib.Path) ->
     assert ran.stdout.strip() == "", ran.stdout
 
 
+KNOWS_MEMORY = pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+
 IN_ROOM = """
 import resource
 
@@ -69,7 +71,7 @@ except MemoryError as e:
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+@KNOWS_MEMORY
 @pytest.mark.parametrize("call", [
     "ex.string_replace(texts, 'a', 'b' * 100_000)", "ex.regex_replace(texts, '(a)', r'\\1' + 'b' * 100_000)",
     "ex.string_replace_slice(texts, 0, 1, 'b' * 100_000_000)",
@@ -84,7 +86,7 @@ def test_texts_and_tuples_are_counted_before_they_are_made(call: str) -> None:
     assert int(ran.stdout.split()[-1]) < 2**20, "a GiB was used before"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+@KNOWS_MEMORY
 @pytest.mark.parametrize("room", [2**26, 2**28])
 @pytest.mark.parametrize("call", [
     "ex.sort(x)", "ex.argsort(x)", "ex.unique(x)", "ex.concat([x, x, x], 0)", "ex.take(ex.concat([x], 0), ex.cast(x, 'i64'), 0)",
@@ -107,7 +109,7 @@ path = {path!r}
 """ + IN_ROOM
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+@KNOWS_MEMORY
 @pytest.mark.parametrize(("begin", "each", "end", "calls"), [
     (b"a,b\n1,", b"x", b"\n2,y\n", ["ex.infer_spec(path, format='csv')", "f.run(path, target=path + '.out', format='csv')"]),
     (b'a,b\n1,"', b"\n", b'"\n2,y\n', ["ex.infer_spec(path, format='csv')"]),
@@ -130,7 +132,7 @@ def test_a_record_that_memory_does_not_hold_is_an_error(
         assert ran.stdout.startswith("OutOfMemoryError"), (call, ran.stdout)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the system says elsewhere how much memory a process uses")
+@KNOWS_MEMORY
 @pytest.mark.parametrize(("begin", "each", "end", "call"), [
     (b"a,b\n1,", b"x", b"\n2,y\n", "f.run(path, target=path + '.out', format='csv')"),
     (b'{"b":"', b"x", b'","a":1}\n', "f.run(path, target=path + '.out', format='json')"),
