@@ -109,11 +109,10 @@ impl Step {
             };
             args.push(arg.ok_or_else(early)?);
         }
-        let mut results = Results::new();
         match &self.work {
             Work::Op(op, attrs, first) => {
                 let made = op.run_again(&args, &**attrs, first);
-                results.extend(made.map_err(|e| if op.part { e } else { e.at(op.name) })?);
+                self.fill(slots, made.map_err(|e| if op.part { e } else { e.at(op.name) })?);
             }
             Work::Fused(fused) => {
                 let mut others: SmallVec<[&Value; 16]> = SmallVec::with_capacity(read.len());
@@ -121,7 +120,10 @@ impl Step {
                     let values = if *how == Use::Constant { constants } else { &*slots };
                     others.push(values[*slot].as_ref().ok_or_else(early)?);
                 }
+                let mut results = Results::new();
                 run_fused(fused, &args, &others, &mut results)?;
+                drop(others);
+                self.fill(slots, results.drain(..));
             }
         }
         for ((slot, how), arg) in given.iter().zip(args.drain(..)) {
@@ -131,17 +133,25 @@ impl Step {
                 Use::Constant | Use::Shared => {}
             }
         }
-        let dead = read.iter().filter(|(_, how)| *how == Use::Last).map(|(slot, _)| slot);
-        dead.filter_map(|slot| slots[*slot].take()).for_each(Value::give_back);
-        for (slot, value) in self.results.iter().zip(results) {
-            slots[*slot] = Some(value);
+        for (slot, how) in read {
+            if *how == Use::Last
+                && let Some(dead) = slots[*slot].take()
+            {
+                dead.give_back();
+            }
         }
         self.unread.iter().filter_map(|slot| slots[*slot].take()).for_each(Value::give_back);
         Ok(())
     }
+
+    fn fill(&self, slots: &mut [Option<Value>], made: impl IntoIterator<Item = Value>) {
+        for (slot, value) in self.results.iter().zip(made) {
+            slots[*slot] = Some(value);
+        }
+    }
 }
 
-/// What a step makes.
+/// What a fused chain makes. They are not moved but read out: to move so many places costs more than a value.
 type Results = SmallVec<[Value; 16]>;
 
 /// Runs a fused chain on the arguments of what it makes first, and the others.
