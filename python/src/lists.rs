@@ -21,7 +21,7 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     macro_rules! add {
         ($($name:ident)*) => { $(module.add_function(wrap_pyfunction!($name, module)?)?;)* };
     }
-    add! { first last nth head tail take_per_row pad_to run_lengths unique unique_with_counts unique_with_inverse group_by isin union }
+    add! { first last nth head tail take_per_row pad_to shift run_lengths unique unique_with_counts unique_with_inverse group_by isin union }
     add! { intersection difference windows combinations argcombinations cartesian argcartesian ranges median quantile bincount }
     Ok(())
 }
@@ -115,6 +115,35 @@ fn take_per_row<'py>(x: Given<'_, 'py>, indices: Given<'_, 'py>, axis: Typed<i64
     typed!(take_per_row: axis);
     let (given, indices) = (value::given("take_per_row", "x", x)?, value::given("take_per_row", "indices", indices)?);
     made(x.py(), || lists::take_per_row(&given, &indices, axis))
+}
+
+/// The elements moved by `by` positions along `axis`, toward the end or, if it is negative, the beginning; those that leave are lost.
+///
+/// `value` enters, or what is missing without one. `by` is one integer for all lists or one for each.
+///
+/// >>> import extenso as ex
+/// >>> ex.to_py(ex.shift([1, 2, 3], 1)), ex.to_py(ex.shift([1, 2, 3], -1, 0))
+/// ([None, 1, 2], [2, 3, 0])
+/// >>> ex.to_py(ex.shift(ex.constant([[1, 2, 3], [4, 5]]), ex.tensor([1, -1]), 0))
+/// [[0, 1, 2], [5, 0]]
+#[pyfunction]
+#[pyo3(
+    signature = (x, by=None, value=None, axis=Typed::new(-1)),
+    text_signature = "(x, by=1, value=None, axis=-1)"
+)]
+fn shift<'py>(
+    x: Given<'_, 'py>,
+    by: Option<Given<'_, 'py>>,
+    value: Option<Given<'_, 'py>>,
+    axis: Typed<i64>,
+) -> Made<'py> {
+    typed!(shift: axis);
+    let (given, by, value) = (
+        value::given("shift", "x", x)?,
+        by.map_or(Ok(Arg::from(1)), |by| arg::given("shift", "by", by))?,
+        arg::optional("shift", "value", value)?,
+    );
+    made(x.py(), || lists::shift(&given, by, value, axis))
 }
 
 /// Each list along `axis` with at least `length` elements: `value` is put behind shorter ones, or what is missing without one.

@@ -244,7 +244,7 @@ LAWS: dict[str, Law] = {
     "cumulative_max": Law(lambda x, axis: ex.cumulative_max(x, axis=axis, reverse=True), NUMBERS),
     "cumulative_prod": Law(lambda x, axis: ex.cumulative_prod(x, axis=axis), ["f64", "i64"]),
     "linear_scan": Law(lambda x, axis: ex.linear_scan(x, x, axis=axis), ["f64"]),
-    "shift": Law(lambda x, axis: ex.shift(x, 0, axis=axis, by=-2), ["i64"]),
+    "shift": Law(lambda x, axis: ex.shift(x, -2, 0, axis), ["i64"]),
     "diff": Law(lambda x, axis: ex.diff(x, axis=axis), NUMBERS),
     "glu": Law(lambda x, axis: ex.glu(x, axis=axis), FLOATS),
     "roll": Law(lambda x, axis: ex.roll(x, 1, axis=axis)),

@@ -172,6 +172,7 @@ FUNCTIONS: "dict[str, Callable[..., object]]" = {
     "select_or_none": ex.select,
     "first_or": lambda x, default, axis=-1: ex.first(x, axis=axis, default=default),
     "last_or": lambda x, default, axis=-1: ex.last(x, axis=axis, default=default),
+    "shift_with": lambda x, by, value, axis=-1: ex.shift(x, by, value, axis=axis),
     "pad_with": lambda x, length, value, axis=-1, crop=False: ex.pad_to(x, length, value, axis=axis, crop=crop),
     "timestamps": lambda x, unit="s": on_values(x, lambda v: ex.TimestampTensor(v, unit)),
     "durations": lambda x, unit="s": on_values(x, lambda v: ex.DurationTensor(v, unit)),

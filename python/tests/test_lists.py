@@ -107,7 +107,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], PerList]] = {
     "repeat": (lambda x: ex.repeat(x, 3, axis=-1), lambda r: [x for x in r for _ in range(3)]),
     "repeat by counts": (lambda x: ex.repeat(x, x, axis=-1), lambda r: [x for x in r for _ in range(x)]),
     "diff": (lambda x: ex.diff(x), lambda r: [b - a for a, b in itertools.pairwise(r)]),
-    "shift": (lambda x: ex.shift(x, 9, by=2), lambda r: ([9, 9] + r)[: len(r)]),
+    "shift": (lambda x: ex.shift(x, 2, 9), lambda r: ([9, 9] + r)[: len(r)]),
     "cumulative_sum": (lambda x: ex.cumulative_sum(x), lambda r: list(itertools.accumulate(r))),
     "cumulative_max": (lambda x: ex.cumulative_max(x), lambda r: list(itertools.accumulate(r, max))),
     "cumulative_min": (
@@ -149,7 +149,7 @@ ACROSS: dict[str, tuple[Callable[[Any], Any], PerList]] = {
     "sort": (lambda x: ex.sort(x, axis=0), sorted),
     "cumulative_max": (lambda x: ex.cumulative_max(x, axis=0), lambda c: list(itertools.accumulate(c, max))),
     "cumulative_sum": (lambda x: ex.cumulative_sum(x, axis=0), lambda c: list(itertools.accumulate(c))),
-    "shift": (lambda x: ex.shift(x, 9, axis=0), lambda c: [9, *c[:-1]]),
+    "shift": (lambda x: ex.shift(x, 1, 9, axis=0), lambda c: [9, *c[:-1]]),
 }
 
 

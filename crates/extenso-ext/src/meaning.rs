@@ -144,7 +144,7 @@ pub(crate) fn register_moves<T: Meaning>(def: &Arc<TypeDef>, name: &'static str)
         (&ops::ROW_PARTITION, row_partition::<T>),
         (&ops::BROADCAST_LIKE, broadcast_like::<T>),
         (&ops::INDICES_ALONG, indices_along::<T>),
-        (&ops::SHIFT, beside_another::<T>),
+        (&ops::SHIFT_IN, beside_another::<T>),
         (&ops::SEGMENT_SHIFT, beside_another::<T>),
         (&ops::PAD, beside_another::<T>),
         (&ops::PAD_ROWS, beside_another::<T>),

@@ -3,7 +3,7 @@
 use super::args::{one_tensor, spec_of, tensor_spec};
 use super::lines::{Lines, same_shape};
 use super::recurrence::where_reached;
-use super::{abs, linear_scan, multiply, ones_like, shift, zero_for_nan};
+use super::{abs, linear_scan, multiply, ones_like, shift_in, zero_for_nan};
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::{GradCx, one};
 use crate::kernels::map::Number;
@@ -45,7 +45,7 @@ crate::ops! {
     CUMULATIVE_PROD: cumulative_prod(x; Cumulative { axis: i64, reverse: bool }) = OpDef::general(Class::Axiswise, infer_prod, run_prod)
         .grad(|cx| {
             let Cumulative { axis, reverse } = *cx.attrs::<Cumulative>()?;
-            let shifted = |x: &Value, value: f64, by: i64| shift(x, value, axis, by);
+            let shifted = |x: &Value, value: f64, by: i64| shift_in(x, value, axis, by);
             one(grad_products(cx, reverse, &shifted, &|x, link| linear_scan(x, link, axis, !reverse)))
         })
         .alias_tf("cumprod")

@@ -16,7 +16,7 @@ use half::{bf16, f16};
 use std::ops::Range;
 
 crate::attrs! {
-    /// The attributes of `shift`.
+    /// The attributes of `shift_in`.
     pub struct Shift { axis: i64 = -1, by: i64 = 1 }
     /// The attributes of `linear_scan`.
     pub struct LinearScan { axis: i64 = -1, reverse: bool = false }
@@ -29,12 +29,12 @@ crate::ops! {
     /// The elements moved by `by` positions along `axis`, toward the end or, if it is negative, the beginning; `value` enters.
     ///
     /// Elements that leave are lost. Errors: an axis out of range; a value that is no scalar of the dtype of `x`.
-    SHIFT: shift(x, value; Shift { axis: i64, by: i64 }) = OpDef::general(Class::Axiswise, infer_shift, run_shift)
+    SHIFT_IN: shift_in(x, value; Shift { axis: i64, by: i64 }) = OpDef::general(Class::Axiswise, infer_shift, run_shift)
         .grad(|cx| {
             let Shift { axis, by } = *cx.attrs::<Shift>()?;
-            grad_shift(cx, 1, &|x, value, back| shift(x, value, axis, if back { by.saturating_neg() } else { by }))
+            grad_shift(cx, 1, &|x, value, back| shift_in(x, value, axis, if back { by.saturating_neg() } else { by }))
         })
-        .examples(&[("shift([1.5, 2.5, 3.5], 0.0)", "[0.0, 1.5, 2.5]"), ("shift([[1, 2], [3, 4]], 7, axis=0, by=-1)", "[[3, 4], [7, 7]]")]);
+        .examples(&[("shift_in([1.5, 2.5, 3.5], 0.0)", "[0.0, 1.5, 2.5]"), ("shift_in([[1, 2], [3, 4]], 7, axis=0, by=-1)", "[[3, 4], [7, 7]]")]);
 
     /// The recurrence `y[i] = x[i] + link[i] * y[i - 1]` along `axis`; with `reverse`, `y[i] = x[i] + link[i + 1] * y[i + 1]`.
     ///
@@ -43,7 +43,7 @@ crate::ops! {
     LINEAR_SCAN: linear_scan(x, link; LinearScan { axis: i64, reverse: bool }) = OpDef::general(Class::Axiswise, infer_scan, run_scan)
         .grad(|cx| {
             let LinearScan { axis, reverse } = *cx.attrs::<LinearScan>()?;
-            grad_scan(cx, reverse, &|x| shift(x, 0.0, axis, 1), &|x, link| linear_scan(x, link, axis, !reverse))
+            grad_scan(cx, reverse, &|x| shift_in(x, 0.0, axis, 1), &|x, link| linear_scan(x, link, axis, !reverse))
         })
         .examples(&[("linear_scan([1.0, 2.0, 3.0], [0.0, 0.5, 2.0])", "[1.0, 2.5, 8.0]"), ("linear_scan([1.0, 2.0, 3.0], [0.0, 0.5, 2.0], reverse=True)", "[5.0, 8.0, 3.0]")]);
 }

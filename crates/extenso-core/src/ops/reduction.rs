@@ -8,7 +8,7 @@ use crate::kernels::means::{quotient_of, total};
 use crate::op::OpDef;
 use crate::ops::{
     bitwise_right_shift, broadcast_like, cast, cumulative_prod, divide, equal, expand_dims_at, multiply, ones_like,
-    shift, where_, zero_for_nan, zeros_like,
+    shift_in, where_, zero_for_nan, zeros_like,
 };
 use crate::reduce::{Fold, Reduce, normalize_axes};
 use crate::tensor::{Element, Tensor};
@@ -179,8 +179,8 @@ fn times_others(cx: &GradCx<'_>) -> Result<Value> {
     let g = broadcast_like(unreduced(cx, cx.g())?, x)?;
     let (mut grad, mut lines) = (g.clone(), x.clone());
     for axis in axes {
-        let before = cumulative_prod(shift(&lines, 1.0, axis, 1)?, axis, false)?;
-        let after = cumulative_prod(shift(&lines, 1.0, axis, -1)?, axis, true)?;
+        let before = cumulative_prod(shift_in(&lines, 1.0, axis, 1)?, axis, false)?;
+        let after = cumulative_prod(shift_in(&lines, 1.0, axis, -1)?, axis, true)?;
         grad = multiply(grad, multiply(before, after)?)?;
         lines = prod(lines, axis, true)?;
     }

@@ -73,7 +73,7 @@ crate::ops! {
         })
         .examples(&[("segment_cumulative_prod([3.0, 2.0, 4.0], partition_from_lengths([2, 0, 1]))", "[3.0, 6.0, 4.0]")]);
 
-    /// The elements of each row moved by `by` positions in it; `value` enters. As `shift`.
+    /// The elements of each row moved by `by` positions in it; `value` enters. As `shift_in`.
     SEGMENT_SHIFT: segment_shift(values, partition, value; RowShift { by: i64 }) = OpDef::general(Class::Segment, infer_shift, run_shift)
         .grad(|cx| {
             let (rows, by) = (&cx.args[1], cx.attrs::<RowShift>()?.by);

@@ -72,7 +72,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::SEGMENT_CUMULATIVE_MIN, "MaskedTensor running fold", lines::segment_cumulative_min),
         (&ops::LINEAR_SCAN, "MaskedTensor recurrence", lines::linear_scan),
         (&ops::SEGMENT_LINEAR_SCAN, "MaskedTensor recurrence", lines::linear_scan),
-        (&ops::SHIFT, "MaskedTensor shift", lines::shift),
+        (&ops::SHIFT_IN, "MaskedTensor shift", lines::shift),
         (&ops::SEGMENT_SHIFT, "MaskedTensor shift", lines::segment_shift),
         (&ops::INDICES_ALONG, "MaskedTensor positions", lines::indices_along),
         (&ops::ARGWHERE, "MaskedTensor positions", lines::argwhere),

@@ -68,7 +68,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::CUMULATIVE_PROD, "RaggedTensor running fold", lines::cumulative_prod),
         (&ops::CUMULATIVE_MAX, "RaggedTensor running fold", lines::cumulative_max),
         (&ops::CUMULATIVE_MIN, "RaggedTensor running fold", lines::cumulative_min),
-        (&ops::SHIFT, "RaggedTensor shift", lines::shift),
+        (&ops::SHIFT_IN, "RaggedTensor shift", lines::shift),
         (&ops::LINEAR_SCAN, "RaggedTensor recurrence", lines::linear_scan),
         (&ops::TAKE_ALONG_AXIS, "RaggedTensor take_along_axis", lines::take_along_axis),
         (&ops::INDICES_ALONG, "RaggedTensor positions", lines::indices_along),

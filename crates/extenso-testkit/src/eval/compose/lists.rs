@@ -54,6 +54,12 @@ pub(super) static FUNCTIONS: &[Composed] = composed! {
         let PadTo { axis, crop } = *PadTo::of(attrs)?;
         lists::pad_to(&given(args, 0)?, &args[1], Some(args[2].clone()), axis, crop)
     };
+    "shift" ("x", "by"; InnerAxis) = |args, attrs| {
+        lists::shift(&given(args, 0)?, args[1].clone(), None, InnerAxis::of(attrs)?.axis)
+    };
+    "shift_with" ("x", "by", "value"; InnerAxis) = |args, attrs| {
+        lists::shift(&given(args, 0)?, args[1].clone(), Some(args[2].clone()), InnerAxis::of(attrs)?.axis)
+    };
     "lexsort" ("keys"; InnerAxis) = |args, attrs| lists::lexsort(&each(&args[0])?, InnerAxis::of(attrs)?.axis);
     "interp" ("x", "xp", "fp"; NoAttrs) = |args, _| {
         extenso_ext::interp(&given(args, 0)?, &given(args, 1)?, &given(args, 2)?, None, None)
