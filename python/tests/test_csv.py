@@ -83,3 +83,14 @@ def test_the_examples_of_the_docstrings_run() -> None:
         session = doctest.DocTestParser().get_doctest(inspect.getdoc(function) or "", {}, function.__name__, None, 0)
         assert session.examples
         assert doctest.DocTestRunner(verbose=False).run(session).failed == 0
+
+
+def test_an_empty_line_is_a_missing_row_of_a_table_of_one_column() -> None:
+    assert ex.to_py(ex.read_csv(b"x\n1\n\n3\n")) == [{"x": 1}, {"x": None}, {"x": 3}]
+    f = ex.function(lambda rows: rows["x"]).get_concrete_function(
+        ex.StructTensorSpec([None], {"x": ex.TensorSpec([None], "i64")})
+    )
+    found, bad = f.run(b"x\n1\n\n3\n", format="csv", on_error="skip")
+    assert ex.to_py(found) == [1, 3] and [b.row for b in bad.first] == [1]
+    with pytest.raises(ex.Error, match="row 1, byte 4"):
+        f.run(b"x\n1\n\n3\n", format="csv")

@@ -96,3 +96,67 @@ def test_what_is_asked_of_a_table_amiss_is_told() -> None:
             function.run(table, message="tf.train.Example")
     with pytest.raises(ex.DTypeError, match="takes 'a' and others, and the rows are"):
         ex.function(lambda a, b: a + b).run(pa.array([1, 2]))
+
+
+def _variable(rows: "list[Any]", levels: int = 1) -> "list[Any]":
+    """Lists of no stated size, as a table, as its later rows, and as pieces of one row."""
+    kind: pa.DataType = pa.int64()
+    for _ in range(levels):
+        kind = pa.list_(kind)
+    table = pa.table({"x": pa.array(rows, kind)})
+    later = pa.table({"x": pa.array([*rows[:1], *rows], kind)}).slice(1)
+    return [table, later, pa.Table.from_batches(table.to_batches(max_chunksize=1))]
+
+
+def _of_x(spec: ex.TypeSpec) -> Any:
+    return ex.function(lambda rows: {"x": rows["x"]}).get_concrete_function(ex.StructTensorSpec([None], {"x": spec}))
+
+
+def test_lists_that_nobody_sees_have_any_size(tmp_path: pathlib.Path) -> None:
+    pair, mask = ex.TensorSpec([None, 2], "i64"), ex.TensorSpec([None], "bool")
+    f = _of_x(ex.MaskedTensorSpec(pair, mask=mask))
+    for source in _variable([[1, 2], None, [3, 4]]):
+        assert ex.to_py(f.run(source)["x"]) == [[1, 2], None, [3, 4]]
+        assert ex.to_py(_of_x(ex.MaskedTensorSpec(pair)).run(source)["x"]) == [[1, 2], [None, None], [3, 4]]
+    under = pa.StructArray.from_arrays(
+        [pa.array([[1, 2], [9]], pa.list_(pa.int64()))], ["v"], mask=pa.array([False, True])
+    )
+    g = _of_x(ex.MaskedTensorSpec(ex.StructTensorSpec([None], {"v": pair}), mask=mask))
+    for source in written(pa.table({"x": under}), tmp_path):
+        assert ex.to_py(g.run(source)["x"]) == [{"v": [1, 2]}, None]
+    inner = _of_x(ex.RaggedTensorSpec([None, None, 2], "i64", ragged_rank=1))
+    whole = pa.table({"x": pa.array([[[1, 2]], [[3]]], pa.list_(pa.list_(pa.int64())))})
+    assert ex.to_py(inner.run(whole.slice(0, 1))["x"]) == [[[1, 2]]]
+
+
+@pytest.mark.parametrize(("on_error", "kept"), [("skip", [[[1, 2], [3, 4]], []]), ("default", [[[1, 2], [3, 4]], [], []])])
+def test_a_list_of_another_size_is_a_bad_row_with_its_path(on_error: str, kept: "list[Any]") -> None:
+    f = _of_x(ex.RaggedTensorSpec([None, None, 2], "i64", ragged_rank=1))
+    for source in _variable([[[1, 2], [3, 4]], [[5, 6], [7]], []], levels=2):
+        found, bad = f.run(source, on_error=on_error)
+        assert ex.to_py(found["x"]) == kept
+        assert [(b.row, b.path) for b in bad.first] == [(1, "x[*]")]
+        with pytest.raises(ex.Error, match=r"run: row 1, 'x\[\*\]': a list of 1 came"):
+            f.run(source)
+    times = pa.array([[0], [10**16], [1]], pa.list_(pa.timestamp("us")))
+    g = _of_x(ex.RaggedTensorSpec(ex.spec_of(ex.to_timestamp([0], "ns")).with_shape([None])))
+    assert g.run(pa.table({"x": times}).slice(0, 1))["x"].shape[0] == 1
+    found, bad = g.run(pa.table({"x": times}), on_error=on_error)
+    assert [b.row for b in bad.first] == [1] and len(ex.to_py(found["x"])) == len(kept)
+
+
+def test_categories_beside_defaults_have_the_codes_of_their_spec() -> None:
+    spec = ex.CategoricalTensor.Spec(ex.TensorSpec([None], "i8"), ex.TensorSpec([None], "string"), False)
+    f = ex.function(lambda rows: {"c": rows["x"].codes}).get_concrete_function(ex.StructTensorSpec([None], {"x": spec}))
+    found, bad = f.run(pa.table({"x": ["a", None, "c"]}), on_error="default")
+    assert found["c"].dtype == "i8" and [b.row for b in bad.first] == [1]
+
+
+def test_runs_without_a_target_name_themselves_and_the_file(tmp_path: pathlib.Path) -> None:
+    table = pa.table({"q": [1]})
+    f = _of_x(ex.TensorSpec([None], "i64"))
+    for source in written(table, tmp_path):
+        with pytest.raises(ex.Error) as raised:
+            f.run(source)
+        name = f"{source}: " if isinstance(source, pathlib.Path) else ""
+        assert str(raised.value).startswith(f"run: {name}there is no column 'x'"), raised.value

@@ -3,7 +3,7 @@
 //! Invariant: a type looks once at a value, when all of it is read, and at the rows that are there alone: what lies under something missing,
 //! outside every row or in the place of a bad row has no meaning, and no type refuses it. A refusal is a fault of its row.
 
-use crate::arrow::{defaults, picked};
+use crate::arrow::{picked, with_default};
 use crate::columns::{BadRow, BadRows, Bits, MAX_REPORTED, OnError};
 use crate::records::{is, placed};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
@@ -133,7 +133,7 @@ pub fn without(value: Value, spec: &Spec, fits: &[bool], on_error: OnError) -> R
     let fill = i64::try_from(fits.len()).unwrap_or(i64::MAX);
     let places = places.map(|(place, fits)| if *fits { place } else { fill }).collect();
     match on_error {
-        OnError::Default => picked(vec![value, defaults(spec, 1)?], places),
+        OnError::Default => with_default(value, spec, places),
         OnError::Raise | OnError::Skip => picked(vec![value], places),
     }
 }

@@ -254,12 +254,13 @@ impl<'a, 'py> Run<'a, 'py> {
             let stream = Coming::of(source, "run")?;
             let field = stream.field.clone();
             let run = || run_arrays(function, &field, Box::new(stream), options.on_error);
-            return source.py().detach(|| guarded(run)).or_raise();
+            return source.py().detach(|| guarded(run).map_err(|e| of_source(e, None, "run"))).or_raise();
         }
         match told(source)? {
             Told::Parquet(file) => {
+                let path = path_of(Some(source))?;
                 let run = || extenso_formats::source::run_parquet(function, &file, options.on_error);
-                source.py().detach(|| guarded(run)).or_raise()
+                source.py().detach(|| guarded(run).map_err(|e| of_source(e, path.as_deref(), "run"))).or_raise()
             }
             Told::Other(source) => self.whole(&source),
         }
@@ -295,7 +296,7 @@ impl<'a, 'py> Run<'a, 'py> {
                 let blocks = open_arrays(function, &field, Box::new(stream), options.on_error)?;
                 into_file(function, blocks, target, sink, watchers)
             };
-            py.detach(|| guarded(run)).or_raise()?
+            py.detach(|| guarded(run).map_err(|e| of_source(e, None, "run"))).or_raise()?
         } else {
             let (source, size) = opening(Source::of(&source)?)?;
             let watchers = watchers.of_size(size);

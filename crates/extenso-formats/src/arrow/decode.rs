@@ -9,8 +9,10 @@ mod rectangle;
 mod source;
 mod union;
 
+use super::import::picked_of;
 use super::levels::checked_levels;
 use super::{import, registered};
+use crate::caught::caught;
 use crate::columns::{BadRow, OnError};
 use crate::looks::{in_row, most, provenance, refused, without};
 use crate::names::some_names;
@@ -82,6 +84,26 @@ pub(crate) fn rows_as(
     on_error: OnError,
 ) -> Result<(Value, Vec<BadRow>)> {
     checked_levels(array.data_type())?;
+    let failed = match read_rows(field, array, start, known.clone(), spec, on_error) {
+        Err(error) if array.data_type().is_nested() => error,
+        done => return done,
+    };
+    // What no row has may be what failed.
+    affordable(array.get_array_memory_size())?;
+    match caught(|| picked_of(array, std::iter::once(0..array.len()), array.len())) {
+        Ok(Ok(array)) => read_rows(field, array.as_ref(), start, known, spec, on_error),
+        Ok(Err(_)) | Err(_) => Err(failed),
+    }
+}
+
+fn read_rows(
+    field: &FieldRef,
+    array: &dyn Array,
+    start: usize,
+    known: Vec<BadRow>,
+    spec: &Spec,
+    on_error: OnError,
+) -> Result<(Value, Vec<BadRow>)> {
     // Nulls and records without fields take no memory in an array, and a row takes a byte of it here.
     affordable(array.len())?;
     let faults = Faults::new(known.into_iter().map(|bad| (bad.row, bad)).collect());

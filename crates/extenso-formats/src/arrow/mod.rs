@@ -85,3 +85,4 @@ pub(crate) use parts::check_whole;
 pub(crate) use vocabularies::Vocabularies;
 #[cfg(feature = "ipc")]
 pub(crate) use whole::whole_of;
+pub(crate) use whole::with_default;

@@ -3,8 +3,8 @@
 //! Invariant: the value is one of the spec, or the error says where it is not. Each part was one before: several vocabularies in one may be
 //! more than the codes count, and have no order.
 
-use super::decode::checked;
-use super::moved::end_to_end;
+use super::decode::{checked, defaults};
+use super::moved::{end_to_end, picked};
 use crate::categories::check;
 use crate::records::is;
 use extenso_core::{ExtensionType, Provenance, Tensor, Value, ops, rebuild};
@@ -22,6 +22,16 @@ pub fn whole_of(parts: Vec<Value>, spec: &Spec) -> Result<Value> {
     let joined = end_to_end(parts.clone())?;
     let settled = settled(&Path::root(), &joined, &parts.iter().collect::<Vec<_>>(), spec)?;
     checked(settled.unwrap_or(joined), spec)
+}
+
+/// The rows of a value of a spec at these places, of which the one behind its last row is a row of defaults; of the spec as the value is.
+///
+/// Errors: a type that has no default; as [`whole_of`].
+pub fn with_default(value: Value, spec: &Spec, places: Vec<i64>) -> Result<Value> {
+    let parts = vec![value, defaults(spec, 1)?];
+    let made = picked(parts.clone(), places)?;
+    let settled = settled(&Path::root(), &made, &parts.iter().collect::<Vec<_>>(), spec)?;
+    Ok(settled.unwrap_or(made))
 }
 
 fn has_categories(spec: &Spec) -> bool {

@@ -11,6 +11,8 @@
 //! | no name | the field `column_0`, by its place, unless another column has this name |
 //! | list | none: CSV has no lists |
 //!
+//! An empty line is a row in a table of one column, whose cell is empty, and nothing otherwise.
+//!
 //! Invariant: the first row names the columns, and a column that is not wanted is not looked at. The syntax is the crate `csv`'s.
 
 mod cell;

@@ -32,6 +32,8 @@ pub struct Quotes<R> {
     empty: bool,
     /// Where rows begin that an empty line stands before.
     begun: VecDeque<usize>,
+    /// Where empty lines are, unless they are no rows.
+    blank: Option<VecDeque<usize>>,
     /// How many bytes of memory the system was asked for, for the cells of a row.
     held: usize,
     /// For how many bytes of this row in columns it was asked.
@@ -55,6 +57,7 @@ impl<R> Quotes<R> {
             line: 0,
             empty: false,
             begun: VecDeque::new(),
+            blank: Some(VecDeque::new()),
             held: 0,
             asked: 0,
         }
@@ -81,6 +84,19 @@ impl<R> Quotes<R> {
     /// Where the last row before this byte begins, if an empty line stands before it.
     pub fn take_begun(&mut self, before: usize) -> Option<usize> {
         std::iter::from_fn(|| self.begun.pop_front_if(|at| *at < before)).last()
+    }
+
+    /// Forgets the empty lines that stand before this byte, or all there are and will be.
+    pub fn forget_blank(&mut self, before: Option<usize>) {
+        match (before, &mut self.blank) {
+            (Some(before), Some(blank)) => blank.retain(|at| *at >= before),
+            (_, blank) => *blank = None,
+        }
+    }
+
+    /// The place of the first empty line before this byte.
+    pub fn take_blank(&mut self, before: usize) -> Option<usize> {
+        self.blank.as_mut()?.pop_front_if(|at| *at < before)
     }
 
     fn see(&mut self, bytes: &[u8]) {
@@ -120,7 +136,10 @@ impl<R> Quotes<R> {
             self.begin(self.seen + range.start + at);
             let before = (range.start + at).checked_sub(1).map_or(self.last, |before| bytes[before]);
             // Both bytes of a pair are one end of a line.
-            self.empty |= before == b'\n' || (before == b'\r' && passed[at] == b'\r');
+            if before == b'\n' || (before == b'\r' && passed[at] == b'\r') {
+                self.empty = true;
+                self.blank.iter_mut().for_each(|blank| blank.push_back(self.seen + range.start + at));
+            }
             rest = at + 1;
             (self.cell, self.asked, self.line) = (0, 0, self.seen + range.start + rest);
         }

@@ -139,6 +139,8 @@ pub(crate) struct Table<R> {
     /// The paths that the names of the columns say.
     pub paths: Vec<Path>,
     line: Line,
+    /// Of a table of one column the next row, if there is one, and where it starts: empty lines before it are rows too.
+    ahead: Option<(Option<Line>, usize)>,
     /// The number of the row; of the first, 0.
     pub row: usize,
     /// The byte at which the row starts.
@@ -150,6 +152,7 @@ pub(crate) struct Table<R> {
 const COLUMN: usize = 1 << 8;
 
 /// The cells of a row.
+#[derive(Default)]
 struct Line {
     record: ByteRecord,
     /// The cells that are quotes around nothing.
@@ -192,28 +195,56 @@ impl<R: Bytes> Table<R> {
         let (end, mut quoted) = (reader.position().byte(), Vec::new());
         reader.get_mut().take_nothing(place(end), &mut quoted);
         reader.get_mut().take_begun(place(end));
-        let line = Line { record: ByteRecord::new(), quoted, plain: false };
-        Ok(Table { reader, paths, line, row: 0, start: 0, begun: false })
+        reader.get_mut().forget_blank((names.len() == 1).then_some(place(end)));
+        let line = Line { quoted, ..Line::default() };
+        Ok(Table { reader, paths, line, ahead: None, row: 0, start: 0, begun: false })
     }
 
     /// Reads the next row; whether there is one.
     ///
     /// Errors: the table ends inside a quoted cell, with row and byte; what the operating system refuses.
     pub fn next(&mut self) -> Result<bool> {
-        let there = self.reader.read_byte_record(&mut self.line.record).map_err(reading)?;
+        let there = if self.paths.len() == 1 { self.next_of_one_column()? } else { self.next_line()? };
         if there {
             self.row += usize::from(self.begun);
             self.begun = true;
+        }
+        Ok(there)
+    }
+
+    /// An empty line is a row whose only cell is empty.
+    fn next_of_one_column(&mut self) -> Result<bool> {
+        let (line, start) = match self.ahead.take() {
+            Some(ahead) => ahead,
+            None if self.next_line()? => (Some(std::mem::take(&mut self.line)), self.start),
+            None => (None, usize::MAX),
+        };
+        (self.start, self.line) = match (self.reader.get_mut().take_blank(start), line) {
+            (Some(blank), line) => {
+                self.ahead = Some((line, start));
+                (blank, Line { record: ByteRecord::from(vec![""]), quoted: Vec::new(), plain: true })
+            }
+            (None, Some(line)) => (start, line),
+            (None, None) => return Ok(false),
+        };
+        Ok(true)
+    }
+
+    /// Reads the next line that is not empty; whether there is one.
+    fn next_line(&mut self) -> Result<bool> {
+        let there = self.reader.read_byte_record(&mut self.line.record).map_err(reading)?;
+        if there {
             self.start = self.line.record.position().map_or(0, |at| place(at.byte()));
             let end = place(self.reader.position().byte());
             self.reader.get_mut().take_nothing(end, &mut self.line.quoted);
-            // In a table of one column, what is missing is in quotes: a line of nothing would be no row.
+            // In a table of one column, what is missing is in quotes: for many readers a line of nothing is no row.
             if self.paths.len() == 1 {
                 self.line.quoted.clear();
             }
         }
         if self.reader.get_ref().is_cut() {
-            return Err(cut_off().at(format!("row {}, byte {}", self.row, self.start)));
+            let row = if there { self.rows() } else { self.row };
+            return Err(cut_off().at(format!("row {row}, byte {}", self.start)));
         }
         if there {
             self.measure();

@@ -3,7 +3,7 @@
 use super::*;
 use crate::OnError;
 use extenso_ext::to_literal;
-use extenso_types::Nest;
+use extenso_types::{DType, Dim, Nest};
 
 fn read(rows: &str, options: &CsvOptions) -> String {
     match read_csv(rows.as_bytes(), options) {
@@ -231,4 +231,34 @@ fn what_one_column_says_is_read_again_or_refused() {
     // Nothing is missing, or there is another column.
     assert_eq!(encode_csv(&of("{\"a\": \"\"}"), b',').expect("writes"), b"a\n\"\"\n");
     assert!(encode_csv(&of("{\"a\": null, \"b\": 1}\n{\"a\": \"\", \"b\": 2}"), b',').is_ok());
+}
+
+#[test]
+fn an_empty_line_is_a_row_of_a_table_of_one_column() {
+    let field = |spec| crate::struct_spec([("a", spec)]).expect("a spec");
+    let number = crate::FieldSpec::Scalar(DType::I64, vec![]);
+    let plain = CsvOptions { spec: Some(field(number.clone())), ..CsvOptions::default() };
+    let masked =
+        CsvOptions { spec: Some(field(crate::FieldSpec::Optional(Box::new(number)))), ..CsvOptions::default() };
+    for (text, wanted) in [
+        ("a\n1\n\n3\n", r#"[{"a": 1}, {"a": None}, {"a": 3}]"#),
+        ("\n\na\n\n\n1\n", r#"[{"a": None}, {"a": None}, {"a": 1}]"#),
+        ("a\r\n1\r\n\r\n", r#"[{"a": 1}, {"a": None}]"#),
+        ("a\r\r1", r#"[{"a": None}, {"a": 1}]"#),
+        ("a\n\"1\"\n\n\"\"\n", r#"[{"a": 1}, {"a": None}, {"a": None}]"#),
+        ("a\n", "[]"),
+        ("a\n\n", r#"[{"a": None}]"#),
+    ] {
+        assert_eq!(read(text, &masked), wanted, "{text:?}");
+    }
+    assert_eq!(read("a\n1\n\n", &CsvOptions::default()), r#"[{"a": 1}, {"a": None}]"#);
+    assert_eq!(read("a,b\n1,2\n\n3,4\n", &CsvOptions::default()), r#"[{"a": 1, "b": 2}, {"a": 3, "b": 4}]"#);
+    let skipped = CsvOptions { on_error: OnError::Skip, ..plain };
+    let bad = read_csv(b"a\n1\n\n3\nx\n\n", &skipped).expect("reads").bad;
+    assert_eq!(bad.rows, [1, 3, 4]);
+    assert_eq!(bad.first.iter().map(|bad| bad.offset).collect::<Vec<_>>(), [Some(4), Some(7), Some(9)]);
+    // However long the lines are that were read ahead.
+    let long = format!("a\n{}\n\n{}\n\n", "1".repeat(18), "\n".repeat(20_000));
+    let rows = read_csv(long.as_bytes(), &masked).expect("reads").value;
+    assert_eq!(extenso_ext::outer(&rows), Some(Dim::Known(20_004)));
 }

@@ -5,7 +5,7 @@
 
 #[cfg(feature = "ipc")]
 use crate::arrow::without_runs;
-use crate::arrow::{defaults, picked, picked_of, rows_as};
+use crate::arrow::{picked_of, rows_as, with_default};
 use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
 use arrow_array::{Array, ArrayRef};
 #[cfg(feature = "ipc")]
@@ -99,7 +99,14 @@ fn halved(
             return;
         }
         kept[row] = false;
+        let alone = rows_as(field, rows.slice(row, 1).as_ref(), start + row, Vec::new(), spec, OnError::Skip);
         let row = start + row;
+        if let Ok((_, noted)) = alone
+            && !noted.is_empty()
+        {
+            faults.extend(noted);
+            return;
+        }
         let told = error.to_string().starts_with("row ");
         let error = if told { error } else { error.at(format!("row {row}")) };
         faults.push(BadRow { row, offset: None, path: Path::root(), error });
@@ -149,5 +156,5 @@ fn with_defaults(value: Value, spec: &Spec, kept: &[bool]) -> Result<Value> {
         next += i64::from(*kept);
         if *kept { next - 1 } else { i64::try_from(good).unwrap_or(i64::MAX) }
     });
-    picked(vec![value, defaults(spec, 1)?], places.collect())
+    with_default(value, spec, places.collect())
 }

@@ -5,10 +5,12 @@
 use super::both;
 use crate::arrow::import::{self, Items};
 use crate::columns::BadRow;
-use arrow_array::{Array, ArrayRef, cast::AsArray};
+use arrow_array::{Array, ArrayRef, cast::AsArray, make_array};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
+use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::Offsets;
+use extenso_core::kernels::pool::affordable;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -148,31 +150,53 @@ impl<'a> Source<'a> {
 
     /// The items of lists that all have one size, and the size; none of an array without lists.
     ///
-    /// Errors: a list of another size, with its row.
+    /// Errors: a list of another size that somebody sees, with its row, where rows that do not fit fail the call.
     pub fn uniform(&self, size: Option<usize>) -> Option<Result<(usize, Items)>> {
-        let wrong = |list: usize, found: usize, size: usize| {
-            let place = format!("row {}, '{}'", self.start + self.rows.of(list), self.at);
-            Error::shape(format!("a list of {found} came")).wanted(format!("lists of {size}")).at(place)
-        };
         if let Some(lists) = self.array.as_fixed_size_list_opt() {
             let found = usize::try_from(lists.value_length()).unwrap_or(0);
-            if size.is_some_and(|size| size != found) {
-                return Some(Err(wrong(0, found, size.unwrap_or(0))));
+            if let Some(size) = size.filter(|size| *size != found) {
+                let row = self.start + self.rows.of(0);
+                return Some(Err(of_another_size(found, size).at(format!("row {row}, '{}'", self.at))));
             }
             let DataType::FixedSizeList(field, _) = lists.data_type() else { return None };
             return Some(Ok((found, Items { field: field.clone(), array: import::uniform_items(lists) })));
         }
-        let (offsets, items) = match import::lists_of(&self.at, self.array.as_ref())? {
-            Ok(lists) => lists,
-            Err(e) => return Some(Err(e)),
-        };
+        Some(
+            import::lists_of(&self.at, self.array.as_ref())?
+                .and_then(|(offsets, items)| self.of_size(size, &offsets, items)),
+        )
+    }
+
+    /// The same of lists of any sizes: what nobody sees of another size, and what is noted, becomes as many nulls.
+    fn of_size(&self, size: Option<usize>, offsets: &Offsets, items: Items) -> Result<(usize, Items)> {
+        let (count, nulls) = (offsets.len() - 1, import::nulls_of(self.array.as_ref()));
         let length = |list: usize| offsets.get(list + 1) - offsets.get(list);
-        let size = size.unwrap_or_else(|| if offsets.len() > 1 { length(0) } else { 0 });
-        if let Some(list) = (0..offsets.len() - 1).find(|&list| length(list) != size) {
-            return Some(Err(wrong(list, length(list), size)));
+        let is_seen = |list: &usize| self.sees(*list) && nulls.as_ref().is_none_or(|nulls| nulls.is_valid(*list));
+        let size = size.unwrap_or_else(|| (0..count).find(is_seen).map_or(0, length));
+        let mut fits = true;
+        for list in (0..count).filter(|&list| length(list) != size) {
+            fits = false;
+            if is_seen(&list) {
+                self.refuse(list, || of_another_size(length(list), size))?;
+            }
         }
-        let array = items.array.slice(offsets.first(), offsets.last() - offsets.first());
-        Some(Ok((size, Items { array, ..items })))
+        if fits {
+            let array = items.array.slice(offsets.first(), offsets.last() - offsets.first());
+            return Ok((size, Items { array, ..items }));
+        }
+        let total = count.saturating_mul(size);
+        affordable(total.saturating_mul(size_of::<u64>()))?;
+        let source = items.array.to_data();
+        let mut filled = MutableArrayData::new(vec![&source], true, total);
+        for list in 0..count {
+            let from = offsets.get(list);
+            let added = match length(list) == size {
+                true => filled.try_extend(0, from, from + size),
+                false => filled.try_extend_nulls(size),
+            };
+            added.map_err(|e| Error::data(e.to_string()).at_path(&self.at))?;
+        }
+        Ok((size, Items { array: make_array(filled.freeze()), ..items }))
     }
 
     /// Whether somebody sees an item.
@@ -198,6 +222,10 @@ impl<'a> Source<'a> {
         bits.append_n(items.len() - offsets.last(), false);
         Some(bits.finish())
     }
+}
+
+fn of_another_size(found: usize, wanted: usize) -> Error {
+    Error::shape(format!("a list of {found} came")).wanted(format!("lists of {wanted}"))
 }
 
 /// Whether an item is null, at any level.
