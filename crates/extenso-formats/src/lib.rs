@@ -9,7 +9,6 @@ mod assemble;
 #[cfg(feature = "avro")]
 pub mod avro;
 mod categories;
-#[cfg(any(feature = "ipc", feature = "parquet", feature = "proto"))]
 pub mod caught;
 pub mod columns;
 pub mod csv;

@@ -126,11 +126,17 @@ fn whole(call: &Call<'_>, of: &dyn Fn(Value, Value) -> Result<Value>) -> Answer 
 }
 
 fn below(nearest: Value, x: Value) -> Result<Value> {
-    ops::where_(ops::greater(&nearest, x)?, ops::subtract(&nearest, 1)?, nearest)
+    moved_where(ops::greater(&nearest, x)?, nearest, &|from| ops::subtract(from, 1))
 }
 
 fn above(nearest: Value, x: Value) -> Result<Value> {
-    ops::where_(ops::less(&nearest, x)?, ops::add(&nearest, 1)?, nearest)
+    moved_where(ops::less(&nearest, x)?, nearest, &|from| ops::add(from, 1))
+}
+
+/// Decimals that are moved in some places; in the others a move may have more digits than there are.
+fn moved_where(there: Value, x: Value, moved: &dyn Fn(Value) -> Result<Value>) -> Result<Value> {
+    let from = ops::where_(&there, &x, ops::zeros_like(&x)?)?;
+    ops::where_(there, moved(from)?, x)
 }
 
 fn towards_zero(nearest: Value, x: Value) -> Result<Value> {

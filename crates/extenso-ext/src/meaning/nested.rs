@@ -30,7 +30,13 @@ pub(crate) fn below_filled(
 ) -> Result<Value> {
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
         if typed_ref::<MaskedTensor>(masked.values()).is_some() {
-            return below_filled(&stretched(&masked)?.into_value(), stand_in, f);
+            let made = below_filled(&stretched(&masked)?.into_value(), stand_in, f)?;
+            // A row that is missing is no row of missing elements.
+            let of_rows = typed_ref::<MaskedTensor>(&made).map(|made| made.mask_rank()).transpose()?;
+            return match of_rows.is_some_and(|rank| rank > masked.mask().rank().unwrap_or(rank)) {
+                true => Ok(MaskedTensor::new(made, masked.mask().clone())?.into_value()),
+                false => Ok(made),
+            };
         }
         let values = match masked.rows_there()? {
             Some(rows) => rows.into_value(),
