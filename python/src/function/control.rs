@@ -92,11 +92,11 @@ fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Wrt> {
 }
 
 fn position(argnum: &Bound<'_, PyAny>) -> PyResult<i64> {
-    if argnum.is_instance_of::<PyBool>() {
+    let found = if argnum.is_instance_of::<PyBool>() { None } else { argnum.extract().ok() };
+    found.ok_or_else(|| {
         let error = Error::dtype(format!("`argnums` names {argnum}")).wanted("the position of an argument");
-        return Err(raised(argnum.py(), error));
-    }
-    argnum.extract()
+        raised(argnum.py(), error)
+    })
 }
 
 /// A function of the gradient of `f`, whose value is a float scalar, with respect to the argument at `argnums`, or a tuple for several.

@@ -7,6 +7,7 @@ use super::groups::ranks;
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, rank, zeros};
 use crate::masked::{MaskedTensor, stretched};
+use crate::meaning::name_of;
 use crate::meaning::order::keys_of;
 use crate::ragged::RaggedTensor;
 use crate::structs::StructTensor;
@@ -103,6 +104,6 @@ fn of_parts(values: &Value, rank: usize) -> Result<Value> {
 fn is_dense(values: &Value) -> bool {
     match typed_ref::<MaskedTensor>(values) {
         Some(masked) => is_dense(masked.values()),
-        None => values.tensor().is_ok(),
+        None => values.tensor().is_ok() || name_of(values).is_some(),
     }
 }
