@@ -135,7 +135,7 @@ fn above(nearest: Value, x: Value) -> Result<Value> {
 
 /// Decimals that are moved in some places; in the others a move may have more digits than there are.
 fn moved_where(there: Value, x: Value, moved: &dyn Fn(Value) -> Result<Value>) -> Result<Value> {
-    let from = ops::where_(&there, &x, ops::zeros_like(&x)?)?;
+    let from = ops::where_(&there, &x, 0)?;
     ops::where_(there, moved(from)?, x)
 }
 
