@@ -472,3 +472,9 @@ def test_what_fails_when_a_graph_runs_names_the_line_in_which_its_op_was_called(
     with pytest.raises(ex.Error) as error:
         ex.function(g)(outside, ex.tensor([1, 0]))
     assert str(error.value).endswith(called(first + 1, first + 2))
+
+
+@pytest.mark.parametrize("argnums", ["a", 1.5, True, [0, "a"]])
+def test_what_is_no_position_is_no_argnum(argnums: object) -> None:
+    with pytest.raises(ex.DTypeError, match="`argnums` names"):
+        ex.grad(ex.sum, argnums)  # type: ignore[arg-type]

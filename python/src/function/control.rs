@@ -92,11 +92,11 @@ fn numbers(argnums: &Bound<'_, PyAny>) -> PyResult<Wrt> {
 }
 
 fn position(argnum: &Bound<'_, PyAny>) -> PyResult<i64> {
-    let found = if argnum.is_instance_of::<PyBool>() { None } else { argnum.extract().ok() };
-    found.ok_or_else(|| {
+    if argnum.is_instance_of::<PyBool>() || !argnum.hasattr("__index__")? {
         let error = Error::dtype(format!("`argnums` names {argnum}")).wanted("the position of an argument");
-        raised(argnum.py(), error)
-    })
+        return Err(raised(argnum.py(), error));
+    }
+    argnum.extract()
 }
 
 /// A function of the gradient of `f`, whose value is a float scalar, with respect to the argument at `argnums`, or a tuple for several.
