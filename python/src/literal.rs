@@ -33,9 +33,9 @@ pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// extenso.f32
 #[pyfunction]
 #[pyo3(signature = (object, spec=None))]
-fn constant<'py>(object: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyTypeSpec>>) -> PyResult<Bound<'py, PyAny>> {
-    let made = match spec {
-        Some(spec) => of_spec(object, &core_spec(spec)?)?,
+fn constant<'py>(object: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    let made = match spec.map(given_spec).transpose()? {
+        Some(spec) => of_spec(object, &spec)?,
         // Plain lists and dicts are no arrays: to ask them costs more than to read a few numbers.
         None if object.is_exact_instance_of::<PyList>() || object.is_exact_instance_of::<PyDict>() => value(object)?,
         None => match array(object).map_err(|e| error::at(object.py(), e, "constant"))? {
@@ -44,6 +44,16 @@ fn constant<'py>(object: &Bound<'py, PyAny>, spec: Option<&Bound<'py, PyTypeSpec
         },
     };
     value::to_py(object.py(), made)
+}
+
+fn given_spec(object: &Bound<'_, PyAny>) -> PyResult<Spec> {
+    match object.cast::<PyTypeSpec>() {
+        Ok(spec) => core_spec(spec),
+        Err(_) => {
+            let found = format!("argument 'spec': found a value of type {}", object.get_type().name()?);
+            Err(Error::dtype(found).wanted("a TypeSpec").at("constant")).or_raise()
+        }
+    }
 }
 
 /// What has a dtype already keeps it, and its memory: a value, or an array in which nothing is missing.

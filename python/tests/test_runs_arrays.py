@@ -13,15 +13,20 @@ INNER = ex.MaskedTensorSpec(ex.StructTensorSpec([None], {"b": ex.MaskedTensorSpe
 OPTIONAL = ex.MaskedTensorSpec(ex.StructTensorSpec([None], {"a": INNER}))
 
 
-def written(table: pa.Table, directory: pathlib.Path) -> "list[Any]":
-    """The same rows as all that holds columns."""
-    pyarrow.parquet.write_table(table, directory / "rows.parquet")
+def of_arrow(table: pa.Table, directory: pathlib.Path, **options: Any) -> "list[Any]":
+    """The same rows as all that Arrow's own library writes; the options are those of Parquet."""
+    pyarrow.parquet.write_table(table, directory / "rows.parquet", **options)
     with pa.ipc.new_file(directory / "rows.arrow", table.schema) as file:
         file.write_table(table)
     with pa.ipc.new_stream(directory / "rows.arrows", table.schema) as file:
         file.write_table(table)
+    return [table, *(directory / f"rows.{ending}" for ending in ("parquet", "arrow", "arrows"))]
+
+
+def written(table: pa.Table, directory: pathlib.Path) -> "list[Any]":
+    """The same rows as all that holds columns."""
     ex.write_avro(ex.from_arrow(table), directory / "rows.avro")
-    return [table, *(directory / f"rows.{ending}" for ending in ("parquet", "arrow", "arrows", "avro"))]
+    return [*of_arrow(table, directory), directory / "rows.avro"]
 
 
 @pytest.mark.parametrize("result", [lambda rows: rows, lambda rows: ex.is_none(rows)], ids=["all", "mask"])
@@ -143,7 +148,56 @@ def test_a_list_of_another_size_is_a_bad_row_with_its_path(on_error: str, kept: 
     g = ex.function(lambda rows: {"x": rows["x"]}).get_concrete_function(finer)
     assert len(ex.to_py(g.run(pa.table({"x": times}).slice(0, 1))["x"])) == 1
     found, bad = g.run(pa.table({"x": times}), on_error=on_error)
-    assert [b.row for b in bad.first] == [1] and len(ex.to_py(found["x"])) == len(kept)
+    assert [(b.row, b.path) for b in bad.first] == [(1, "x[*]")] and len(ex.to_py(found["x"])) == len(kept)
+
+
+#: Three texts, of which the second is no UTF-8, in every layout of Arrow's.
+TEXTS = [pa.array([b"a", b"b\xff", "ß".encode()], kind) for kind in (pa.binary(), pa.large_binary(), pa.binary_view())]
+TEXTS = [text.view(kind) for text, kind in zip(TEXTS, (pa.string(), pa.large_string(), pa.string_view()))]
+TEXT = ex.TensorSpec([None], "string")
+ONE_EACH = pa.array([0, 1, 2, 3], pa.int32())
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=str)
+@pytest.mark.parametrize(
+    ("around", "spec", "path", "wanted"),
+    [
+        (lambda text: text, TEXT, "x", ["a", "ß"]),
+        (lambda text: text, ex.MaskedTensorSpec(TEXT), "x", ["a", "ß"]),
+        (
+            lambda text: pa.ListArray.from_arrays(ONE_EACH, text),
+            ex.RaggedTensorSpec([None, None], "string"), "x[*]", [["a"], ["ß"]],
+        ),
+        (
+            lambda text: pa.StructArray.from_arrays([text], ["t"]),
+            ex.StructTensorSpec([None], {"t": TEXT}), "x.t", [{"t": "a"}, {"t": "ß"}],
+        ),
+        (lambda text: pa.FixedSizeListArray.from_arrays(text, 1), ex.TensorSpec([None, 1], "string"), "x[*]", [["a"], ["ß"]]),
+    ],
+    ids=["column", "masked", "list", "record", "pair"],
+)
+@pytest.mark.parametrize("encoding", ["words", "plain", "DELTA_LENGTH_BYTE_ARRAY", "DELTA_BYTE_ARRAY"])
+def test_a_text_that_is_not_utf8_is_a_bad_row_with_its_path(
+    text: Any, around: Any, spec: Any, path: str, wanted: "list[Any]", encoding: str, tmp_path: pathlib.Path
+) -> None:
+    table = pa.table({"x": around(text), "n": [1, 2, 3]})
+    options: dict[str, Any] = {"use_dictionary": encoding == "words"}
+    if encoding.startswith("DELTA"):
+        options["column_encoding"] = dict.fromkeys(("x", "x.t", "x.list.element"), encoding)
+    for source in of_arrow(table, tmp_path, **options):
+        f = _of_x(spec)
+        found, bad = f.run(source, on_error="skip")
+        assert ex.to_py(found["x"]) == wanted
+        assert [(b.row, b.path) for b in bad.first] == [(1, path)], source
+        found, bad = f.run(source, on_error="default")
+        assert [row for i, row in enumerate(ex.to_py(found["x"])) if i != 1] == wanted and bad.count == 1
+        with pytest.raises(ex.DataError, match="not UTF-8"):
+            f.run(source)
+        read: Any = ex.read_parquet if str(source).endswith("parquet") else ex.read_arrow
+        rows, bad = read(source, on_error="skip")
+        assert ex.to_py(rows["x"]) == wanted and [(b.row, b.path) for b in bad.first] == [(1, path)]
+        rows, bad = read(source, spec=ex.StructTensorSpec([None], {"x": spec}), on_error="default")
+        assert len(ex.to_py(rows)) == 3 and bad.count == 1
 
 
 def test_categories_beside_defaults_have_the_codes_of_their_spec() -> None:

@@ -6,9 +6,9 @@ mod arrays;
 
 #[cfg(feature = "parquet")]
 pub use arrays::array_rows;
-pub use arrays::field_rows;
 #[cfg(feature = "ipc")]
 pub use arrays::only_column;
+pub use arrays::{field_rows, halved};
 
 use crate::columns::{BadRow, BadRows, ColumnKind, Columns, Decoded, MAX_REPORTED, OnError};
 use crate::failure::{Failure, Read};

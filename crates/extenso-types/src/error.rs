@@ -27,6 +27,8 @@ pub struct Error(Box<Inner>);
 struct Inner {
     kind: Kind,
     places: Vec<String>,
+    /// The innermost of the paths that are places.
+    path: Option<Path>,
     /// How many of the outermost places are an op's that may be a part of what is called outside: its name, and an argument of it.
     part: usize,
     what: String,
@@ -109,6 +111,7 @@ impl Error {
         Error(Box::new(Inner {
             kind,
             places: Vec::new(),
+            path: None,
             part: 0,
             what,
             wanted: None,
@@ -186,8 +189,25 @@ impl Error {
     }
 
     /// Puts a path in front of the text; the path of the whole says nothing.
-    pub fn at_path(self, path: &Path) -> Error {
-        if path.is_root() { self } else { self.at(format!("at '{path}'")) }
+    ///
+    /// ```
+    /// # use extenso_types::{Error, Path};
+    /// let path: Path = "items[*].price".parse().unwrap();
+    /// let e = Error::data("null came").at_path(&path);
+    /// assert_eq!(e.to_string(), "at 'items[*].price': null came.");
+    /// assert_eq!(e.path(), Some(&path));
+    /// ```
+    pub fn at_path(mut self, path: &Path) -> Error {
+        if path.is_root() {
+            return self;
+        }
+        self.0.path.get_or_insert_with(|| path.clone());
+        self.at(format!("at '{path}'"))
+    }
+
+    /// The path in the text, the innermost of several; none without one.
+    pub fn path(&self) -> Option<&Path> {
+        self.0.path.as_ref()
     }
 
     /// Keeps the error of a host language that this one carries; `source` gives it back.

@@ -5,6 +5,7 @@
 
 mod absent;
 mod meant;
+mod noted;
 mod rectangle;
 mod source;
 mod union;
@@ -26,8 +27,7 @@ use arrow_schema::{DataType, FieldRef};
 use extenso_core::kernels::pool::affordable;
 use extenso_core::{ExtensionType, Offsets, Provenance, RowPartition, Tensor, Value, ops, rebuild};
 use extenso_ext::{
-    CategoricalTensor, CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, TimestampTensor,
-    cast_unit, is_utc,
+    CategoricalTensor, CategoricalTensorSpec, MaskedTensorSpec, RaggedTensorSpec, StructSpec, TimestampTensor, is_utc,
 };
 use extenso_types::{
     Bindings, DType, Dim, Error, ExtSpec, Path, Result, Segment, Shape, Spec, StaticValue, TensorSpec,
@@ -89,7 +89,9 @@ pub(crate) fn rows_as(
         done => return done,
     };
     // What no row has may be what failed.
-    affordable(array.get_array_memory_size())?;
+    if affordable(array.get_array_memory_size()).is_err() {
+        return Err(failed);
+    }
     match caught(|| picked_of(array, std::iter::once(0..array.len()), array.len())) {
         Ok(Ok(array)) => read_rows(field, array.as_ref(), start, known, spec, on_error),
         Ok(Err(_)) | Err(_) => Err(failed),
@@ -173,6 +175,14 @@ fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
     }
 }
 
+/// What an array is by itself, whatever its validity is.
+fn plain(source: &Source<'_>) -> Result<Value> {
+    match noted::texts(source) {
+        Some(texts) => texts.map(Value::Tensor),
+        None => import::plain(&source.at, &source.field, source.array.as_ref()),
+    }
+}
+
 /// A tensor; lists of one size are its further axes.
 fn dense(source: &Source<'_>, spec: &TensorSpec) -> Result<Tensor> {
     let wanted = || Spec::from(spec.clone());
@@ -191,7 +201,7 @@ fn dense(source: &Source<'_>, spec: &TensorSpec) -> Result<Tensor> {
             items.with_dims(&dims)
         }
         _ => {
-            let found = match import::plain(&source.at, &source.field, source.array.as_ref())? {
+            let found = match plain(source)? {
                 Value::Tensor(tensor) => tensor,
                 Value::Partition(_) => return Err(source.mismatch(&wanted())),
                 Value::Ext(ext) => ext.to_tensor().ok_or_else(|| source.mismatch(&wanted()))??,
@@ -411,7 +421,7 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     if let Some(framed) = framed(source, ext) {
         return framed;
     }
-    let found = import::plain(&source.at, &source.field, source.array.as_ref())?;
+    let found = plain(source)?;
     let categories = is::<CategoricalTensorSpec>(ext);
     let found = match CategoricalTensor::from_value(&found) {
         // What is no category by the spec is what the categories stand for.
@@ -422,8 +432,7 @@ fn typed(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     match found.spec()? {
         Spec::Ext(given) if given.def == ext.def && given.static_data == ext.static_data && !categories => Ok(found),
         Spec::Ext(given) if given.def == ext.def && finer(&given, ext).is_some() => {
-            let unit = finer(&given, ext).unwrap_or_default();
-            cast_unit(&found, &unit).map_err(|e| e.at_path(&source.at))
+            noted::in_unit(source, &found, &finer(&given, ext).unwrap_or_default())
         }
         given => match meant::meant(source, &found, ext) {
             Some(made) => made,

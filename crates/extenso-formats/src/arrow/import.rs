@@ -4,13 +4,15 @@ mod layouts;
 mod typed;
 
 use super::levels::checked_levels;
+use super::texts::dtype_of;
 use crate::columns::{BadRows, OnError};
 use crate::looks::{Seen, judged};
 use crate::ops::any_rows;
+use crate::policy::halved;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type,
-    UInt16Type, UInt32Type, UInt64Type,
+    ArrowPrimitiveType, ByteArrayType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, GenericByteArray, StructArray};
 use arrow_buffer::BooleanBuffer;
@@ -54,7 +56,15 @@ pub(crate) fn rows_of_field(
     on_error: OnError,
 ) -> Result<(Value, BadRows)> {
     checked_levels(array.data_type())?;
-    let value = value(&Path::root(), field, array)?;
+    let value = match value(&Path::root(), field, array) {
+        Err(_) if on_error != OnError::Raise => {
+            let decode = |rows: &ArrayRef, at: usize, _: OnError| {
+                Ok((rows_of_field(field, rows.as_ref(), at, OnError::Raise)?.0, Vec::new()))
+            };
+            return halved(&array.slice(0, array.len()), start, Vec::new(), on_error, (&decode, None));
+        }
+        read => read?,
+    };
     let spec = any_rows(&value.spec()?);
     judged(value, BadRows::default(), Seen::from(start, &[]), &spec, on_error)
 }
@@ -99,12 +109,12 @@ pub(super) fn plain(at: &Path, field: &FieldRef, array: &dyn Array) -> Result<Va
         DataType::Float16 => numbers::<Float16Type>(DType::F16, array),
         DataType::Float32 => numbers::<Float32Type>(DType::F32, array),
         DataType::Float64 => numbers::<Float64Type>(DType::F64, array),
-        DataType::Utf8 => text(DType::String, array.as_string::<i32>()).map_err(|e| e.at_path(at)),
-        DataType::LargeUtf8 => text(DType::String, array.as_string::<i64>()).map_err(|e| e.at_path(at)),
-        DataType::Binary => text(DType::Bytes, array.as_binary::<i32>()),
-        DataType::LargeBinary => text(DType::Bytes, array.as_binary::<i64>()),
-        DataType::Utf8View => layouts::views(DType::String, array.as_string_view()).map_err(|e| e.at_path(at)),
-        DataType::BinaryView => layouts::views(DType::Bytes, array.as_binary_view()).map_err(|e| e.at_path(at)),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => {
+            texts(DType::String, array).map_err(|e| e.at_path(at))
+        }
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => {
+            texts(dtype_of(field), array).map_err(|e| e.at_path(at))
+        }
         DataType::List(_)
         | DataType::LargeList(_)
         | DataType::ListView(_)
@@ -133,9 +143,23 @@ fn numbers<T: ArrowPrimitiveType>(dtype: DType, array: &dyn Array) -> Result<Val
     Ok(Tensor::from_buffer(dtype, &[array.len()], buffer)?.into())
 }
 
-fn text<T: arrow_array::types::ByteArrayType>(dtype: DType, array: &GenericByteArray<T>) -> Result<Value> {
-    let offsets = layouts::offsets(array.offsets());
-    Ok(Tensor::from_text(dtype, &[array.len()], offsets, array.values().clone())?.into())
+/// Strings or bytes, of any layout.
+///
+/// Errors: strings that are not UTF-8; views that say more bytes than there is memory for.
+pub(super) fn texts(dtype: DType, array: &dyn Array) -> Result<Value> {
+    fn of<T: ByteArrayType>(dtype: DType, array: &GenericByteArray<T>) -> Result<Value> {
+        let offsets = layouts::offsets(array.offsets());
+        Ok(Tensor::from_text(dtype, &[array.len()], offsets, array.values().clone())?.into())
+    }
+    match array.data_type() {
+        DataType::Utf8 => of(dtype, array.as_string::<i32>()),
+        DataType::LargeUtf8 => of(dtype, array.as_string::<i64>()),
+        DataType::Utf8View => layouts::views(dtype, array.as_string_view()),
+        DataType::Binary => of(dtype, array.as_binary::<i32>()),
+        DataType::LargeBinary => of(dtype, array.as_binary::<i64>()),
+        DataType::BinaryView => layouts::views(dtype, array.as_binary_view()),
+        other => Err(Error::internal(format!("{other} has no texts"))),
+    }
 }
 
 fn list(at: &Path, array: &dyn Array) -> Result<Value> {

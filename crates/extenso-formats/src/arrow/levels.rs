@@ -9,6 +9,7 @@ use arrow_schema::Fields;
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::MAX_RANK;
 use extenso_types::{Error, Result};
+use std::sync::Arc;
 
 /// The most levels of lists and records of an array: as many as a tensor has axes. Columns of files have those of all files.
 pub const MAX_LEVELS: usize = MAX_RANK;
@@ -62,6 +63,24 @@ pub(super) fn below(data_type: &DataType) -> Vec<&FieldRef> {
         | DataType::RunEndEncoded(_, item) => vec![item],
         _ => Vec::new(),
     }
+}
+
+/// A field whose parts are others; none if it has none, but for words of dictionaries and runs.
+pub(crate) fn inside(field: &FieldRef, of: &mut dyn FnMut(&FieldRef) -> FieldRef) -> Option<FieldRef> {
+    let data_type = match field.data_type() {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
+        DataType::List(item) => DataType::List(of(item)),
+        DataType::LargeList(item) => DataType::LargeList(of(item)),
+        DataType::ListView(item) => DataType::ListView(of(item)),
+        DataType::LargeListView(item) => DataType::LargeListView(of(item)),
+        DataType::FixedSizeList(item, size) => DataType::FixedSizeList(of(item), *size),
+        DataType::Map(item, sorted) => DataType::Map(of(item), *sorted),
+        DataType::Union(fields, mode) => {
+            DataType::Union(fields.iter().map(|(id, field)| (id, of(field))).collect(), *mode)
+        }
+        _ => return None,
+    };
+    Some(Arc::new(field.as_ref().clone().with_data_type(data_type)))
 }
 
 #[cfg(test)]

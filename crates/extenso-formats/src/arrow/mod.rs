@@ -29,6 +29,7 @@ mod levels;
 mod moved;
 mod parts;
 mod registered;
+mod texts;
 #[cfg(feature = "parquet")]
 mod vocabularies;
 mod whole;
@@ -75,12 +76,16 @@ pub(crate) use ipc::{known, schema_in_message};
 pub(crate) use levels::checked_columns;
 #[cfg(feature = "ipc")]
 pub(crate) use levels::checked_levels;
+#[cfg(feature = "parquet")]
+pub(crate) use levels::inside;
 pub use levels::{MAX_LEVELS, too_deep};
 #[cfg(feature = "ipc")]
 pub(crate) use moved::first_rows;
 pub(crate) use moved::picked;
 #[cfg(feature = "parquet")]
 pub(crate) use parts::check_whole;
+#[cfg(feature = "parquet")]
+pub(crate) use texts::as_bytes;
 #[cfg(feature = "parquet")]
 pub(crate) use vocabularies::Vocabularies;
 #[cfg(feature = "ipc")]

@@ -7,6 +7,7 @@
 //! | a time whose zone stands in the Arrow schema with another unit | UTC | that zone |
 //! | ordered categories | ordered, whatever the order of the words in the file | unordered, unless the order is that of the writer, or stands in the field (`order.rs`) |
 //! | UUID and JSON | bytes and text, unless the Arrow schema says more | the extension types |
+//! | a text | UTF-8, or no column at all | bytes that are noted to be texts, so that one that is no UTF-8 is a fault of its row |
 //!
 //! Invariant: leaf columns, their levels and their order are those of the file. A file without such columns is read as the crate reads it.
 
@@ -15,7 +16,7 @@ use super::project::{LeafColumn, item};
 use super::times::UNIT;
 use super::unordered::{keeps_order, unordered};
 use super::{ParquetSource, guarded};
-use crate::arrow::schema_in_message;
+use crate::arrow::{as_bytes, inside, schema_in_message};
 use crate::json::base64;
 use crate::records::is;
 use arrow_schema::extension::EXTENSION_TYPE_NAME_KEY;
@@ -29,7 +30,7 @@ use parquet::basic::{ConvertedType, LogicalType, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData};
 use parquet::schema::types::{SchemaDescriptor, Type};
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many bytes an interval or a time of INT96 has.
@@ -67,13 +68,13 @@ pub fn meant(metadata: ArrowReaderMetadata) -> Result<ArrowReaderMetadata> {
     let embedded = embedded(metadata.metadata());
     let keeps_order = keeps_order(metadata.metadata());
     let schema = metadata.parquet_schema();
-    let mut walk = Walk { schema, next: 0, cells: HashSet::new(), keeps_order, changed: false };
+    let mut walk = Walk { schema, next: 0, bytes: HashMap::new(), keeps_order, changed: false };
     let fields = walk.fields(metadata.schema().fields(), embedded.as_ref().map(Schema::fields));
     if !walk.changed {
         return Ok(metadata);
     }
-    let cells = walk.cells;
-    let file = if cells.is_empty() { Ok(metadata.metadata().clone()) } else { of_cells(metadata.metadata(), &cells) };
+    let bytes = walk.bytes;
+    let file = if bytes.is_empty() { Ok(metadata.metadata().clone()) } else { of_bytes(metadata.metadata(), &bytes) };
     with_fields(file?, metadata.schema(), fields)
 }
 
@@ -149,34 +150,21 @@ fn embedded(metadata: &ParquetMetaData) -> Option<Schema> {
     guarded(|| Ok::<_, ParquetError>(schema_in_message(bytes.get(start..).unwrap_or_default()))).ok().flatten()
 }
 
-/// A field whose part is another; none if it has none, or several.
-pub(super) fn inside(field: &FieldRef, of: &mut dyn FnMut(&FieldRef) -> FieldRef) -> Option<FieldRef> {
-    let data_type = match field.data_type() {
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(of).collect()),
-        data_type => with_item(data_type, of(item(data_type)?))?,
-    };
-    Some(Arc::new(field.as_ref().clone().with_data_type(data_type)))
-}
-
-/// A list or a map of other items.
-fn with_item(data_type: &DataType, item: FieldRef) -> Option<DataType> {
-    Some(match data_type {
-        DataType::List(_) => DataType::List(item),
-        DataType::LargeList(_) => DataType::LargeList(item),
-        DataType::ListView(_) => DataType::ListView(item),
-        DataType::LargeListView(_) => DataType::LargeListView(item),
-        DataType::FixedSizeList(_, size) => DataType::FixedSizeList(item, *size),
-        DataType::Map(_, sorted) => DataType::Map(item, *sorted),
-        _ => return None,
-    })
+/// As which bytes a leaf column is read.
+#[derive(Clone, Copy)]
+enum Bytes {
+    /// Twelve, of which a value is made.
+    Cell,
+    /// As many as the text has that they are.
+    Text,
 }
 
 struct Walk<'a> {
     schema: &'a SchemaDescriptor,
     /// The number of the next leaf column.
     next: usize,
-    /// The leaf columns that are read as twelve bytes.
-    cells: HashSet<usize>,
+    /// The leaf columns that are read as bytes.
+    bytes: HashMap<usize, Bytes>,
     /// Whether categories are in the order that they had.
     keeps_order: bool,
     changed: bool,
@@ -215,11 +203,11 @@ impl Walk<'_> {
         let column = self.schema.column(number);
         let made = match (field.data_type(), column.physical_type()) {
             (found, Physical::INT96) if matches!(plain_of(found), DataType::Timestamp(..)) => {
-                self.cells.insert(number);
+                self.bytes.insert(number, Bytes::Cell);
                 noted(field, plain_of(found))
             }
             (DataType::Interval(_), Physical::FIXED_LEN_BYTE_ARRAY) => {
-                self.cells.insert(number);
+                self.bytes.insert(number, Bytes::Cell);
                 let unit = match embedded {
                     Some(DataType::Interval(unit)) => *unit,
                     _ => IntervalUnit::MonthDayNano,
@@ -233,7 +221,13 @@ impl Walk<'_> {
                     metadata.insert(EXTENSION_TYPE_NAME_KEY.into(), name.into());
                     Arc::new(field.as_ref().clone().with_metadata(metadata))
                 }
-                _ => return field.clone(),
+                _ => match as_bytes(field) {
+                    Some(made) => {
+                        self.bytes.insert(number, Bytes::Text);
+                        made
+                    }
+                    None => return field.clone(),
+                },
             },
         };
         self.changed = true;
@@ -277,11 +271,11 @@ fn extension(found: &DataType, column: &Type) -> Option<&'static str> {
     }
 }
 
-/// The metadata in which these leaf columns are twelve bytes each, as which they are written.
-fn of_cells(metadata: &ParquetMetaData, cells: &HashSet<usize>) -> Result<Arc<ParquetMetaData>> {
+/// The metadata in which these leaf columns are bytes, as which they are written.
+fn of_bytes(metadata: &ParquetMetaData, bytes: &HashMap<usize, Bytes>) -> Result<Arc<ParquetMetaData>> {
     guarded(|| {
         let file = metadata.file_metadata();
-        let root = as_cells(file.schema_descr().root_schema(), &mut 0, cells)?;
+        let root = as_written(file.schema_descr().root_schema(), &mut 0, bytes)?;
         let file = FileMetaData::new(
             file.version(),
             file.num_rows(),
@@ -294,9 +288,9 @@ fn of_cells(metadata: &ParquetMetaData, cells: &HashSet<usize>) -> Result<Arc<Pa
     })
 }
 
-fn as_cells(of: &Type, next: &mut usize, cells: &HashSet<usize>) -> std::result::Result<Type, ParquetError> {
+fn as_written(of: &Type, next: &mut usize, bytes: &HashMap<usize, Bytes>) -> std::result::Result<Type, ParquetError> {
     if let Type::GroupType { basic_info, fields } = of {
-        let made = fields.iter().map(|field| as_cells(field, next, cells).map(Arc::new));
+        let made = fields.iter().map(|field| as_written(field, next, bytes).map(Arc::new));
         return Ok(Type::GroupType {
             basic_info: basic_info.clone(),
             fields: made.collect::<std::result::Result<_, _>>()?,
@@ -304,13 +298,15 @@ fn as_cells(of: &Type, next: &mut usize, cells: &HashSet<usize>) -> std::result:
     }
     let number = *next;
     *next += 1;
-    if !cells.contains(&number) {
-        return Ok(of.clone());
-    }
+    let (physical, length) = match bytes.get(&number) {
+        Some(Bytes::Cell) => (Physical::FIXED_LEN_BYTE_ARRAY, CELL),
+        Some(Bytes::Text) => (of.get_physical_type(), -1),
+        None => return Ok(of.clone()),
+    };
     let about = of.get_basic_info();
-    Type::primitive_type_builder(about.name(), Physical::FIXED_LEN_BYTE_ARRAY)
+    Type::primitive_type_builder(about.name(), physical)
         .with_repetition(about.repetition())
-        .with_length(CELL)
+        .with_length(length)
         .with_id(about.has_id().then(|| about.id()))
         .build()
 }

@@ -3,8 +3,8 @@
 //!
 //! Invariant: an order is told that the words of all batches have, and is given back to words that are all of it.
 
-use super::meant::inside;
 use super::project::item;
+use crate::arrow::inside;
 use crate::categories::check;
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch, StringArray, make_array};

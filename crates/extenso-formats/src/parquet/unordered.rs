@@ -2,7 +2,7 @@
 //!
 //! Invariant: no category is read as ordered whose words may stand in another order than they had.
 
-use super::meant::inside;
+use crate::arrow::inside;
 use arrow_schema::FieldRef;
 use parquet::file::metadata::ParquetMetaData;
 use std::sync::Arc;

@@ -6,12 +6,12 @@
 //! before (DELTA_BYTE_ARRAY, `repeats.rs`), is counted in the file.
 
 use super::decode::{Budget, array, too_much};
-use super::meant::{inside, with_fields};
+use super::meant::with_fields;
 use super::project::{LeafColumn, item};
 use super::proof::prove_chunk;
 use super::repeats::repeated_bytes;
 use super::{ParquetSource, guarded};
-use crate::arrow::picked_of;
+use crate::arrow::{inside, picked_of};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryViewType, ByteViewType, LargeBinaryType, StringViewType};
 use arrow_array::{Array, ArrayRef, GenericByteViewArray, StructArray, make_array};

@@ -4,10 +4,11 @@
 //! keys, however often its row groups repeat them.
 
 use super::decode::array;
-use super::meant::{inside, with_fields};
+use super::meant::with_fields;
 use super::project::{LeafColumn, leaf_columns};
 use super::proof::prove_chunk;
 use super::{ParquetSource, guarded};
+use crate::arrow::inside;
 use arrow_array::types::LargeBinaryType;
 use arrow_schema::{DataType, FieldRef};
 use extenso_types::{Error, Result};

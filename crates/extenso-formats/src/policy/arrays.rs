@@ -46,7 +46,12 @@ pub fn field_rows(
             Ok((value, reported(faults, &kept, on_error)))
         }
         Err(error) if on_error == OnError::Raise => Err(error),
-        Err(_) => halved(field, rows, start, known, on_error, spec),
+        Err(_) => {
+            let decode = |rows: &ArrayRef, at: usize, on_error: OnError| {
+                rows_as(field, rows.as_ref(), at, Vec::new(), spec, on_error)
+            };
+            halved(rows, start, known, on_error, (&decode, Some(spec)))
+        }
     }
 }
 
@@ -81,16 +86,20 @@ fn reported(faults: Vec<BadRow>, kept: &[bool], on_error: OnError) -> BadRows {
     bad
 }
 
-fn halved(
-    field: &FieldRef,
+/// Reads rows of which the first has a number: the value, and the rows that do not fit, where the policy has them noted.
+type Decode<'a> = &'a dyn Fn(&ArrayRef, usize, OnError) -> Result<(Value, Vec<BadRow>)>;
+
+/// The rows that can be read, where all together cannot; of the spec, or as what they are.
+///
+/// Errors: what no rows fail with; no memory.
+pub fn halved(
     rows: &ArrayRef,
     start: usize,
     known: Vec<BadRow>,
     on_error: OnError,
-    spec: &Spec,
+    (read, spec): (Decode<'_>, Option<&Spec>),
 ) -> Result<(Value, BadRows)> {
-    let decode =
-        &|rows: &ArrayRef, at: usize| Ok(rows_as(field, rows.as_ref(), at, Vec::new(), spec, OnError::Raise)?.0);
+    let decode = &|rows: &ArrayRef, at: usize| Ok(read(rows, at, OnError::Raise)?.0);
     decode(&rows.slice(0, 0), start)?;
     let (mut kept, mut faults) = (vec![true; rows.len()], known);
     faults.iter().for_each(|fault| kept[fault.row - start] = false);
@@ -99,7 +108,7 @@ fn halved(
             return;
         }
         kept[row] = false;
-        let alone = rows_as(field, rows.slice(row, 1).as_ref(), start + row, Vec::new(), spec, OnError::Skip);
+        let alone = read(&rows.slice(row, 1), start + row, OnError::Skip);
         let row = start + row;
         if let Ok((_, noted)) = alone
             && !noted.is_empty()
@@ -107,15 +116,20 @@ fn halved(
             faults.extend(noted);
             return;
         }
+        let path = error.path().cloned().unwrap_or_else(Path::root);
         let told = error.to_string().starts_with("row ");
         let error = if told { error } else { error.at(format!("row {row}")) };
-        faults.push(BadRow { row, offset: None, path: Path::root(), error });
+        faults.push(BadRow { row, offset: None, path, error });
     });
     faults.sort_by_key(|fault| fault.row);
     let value = decode(&kept_rows(rows, &kept)?, start)?;
     let bad = reported(faults, &kept, on_error);
     match on_error {
-        OnError::Default if !bad.is_empty() => Ok((with_defaults(value, spec, &kept)?, bad)),
+        OnError::Default if !bad.is_empty() => {
+            let own = spec.is_none().then(|| value.spec()).transpose()?;
+            let spec = spec.or(own.as_ref()).ok_or_else(|| Error::internal("a value without a spec"))?;
+            Ok((with_defaults(value, spec, &kept)?, bad))
+        }
         OnError::Raise | OnError::Skip | OnError::Default => Ok((value, bad)),
     }
 }

@@ -4,6 +4,7 @@
 
 use super::both;
 use crate::arrow::import::{self, Items};
+use crate::arrow::texts::given;
 use crate::columns::BadRow;
 use arrow_array::{Array, ArrayRef, cast::AsArray, make_array};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
@@ -143,7 +144,7 @@ impl<'a> Source<'a> {
         let named = if self.at.is_root() { "the array".to_string() } else { format!("'{}'", self.at) };
         let found = match import::extension_name(&self.field) {
             Some(name) => format!("{} ({name})", self.array.data_type()),
-            None => self.array.data_type().to_string(),
+            None => given(&self.field, self.array.data_type()).to_string(),
         };
         Error::dtype(format!("{named} has the Arrow type {found}")).wanted(wanted.to_string())
     }
@@ -226,12 +227,4 @@ impl<'a> Source<'a> {
 
 fn of_another_size(found: usize, wanted: usize) -> Error {
     Error::shape(format!("a list of {found} came")).wanted(format!("lists of {wanted}"))
-}
-
-/// Whether an item is null, at any level.
-pub fn has_nulls(array: &dyn Array) -> bool {
-    fn any(data: &arrow_data::ArrayData) -> bool {
-        data.null_count() > 0 || *data.data_type() == DataType::Null || data.child_data().iter().any(any)
-    }
-    any(&array.to_data())
 }

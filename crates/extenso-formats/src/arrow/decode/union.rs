@@ -3,7 +3,7 @@
 //! Invariant: an item of a child is seen where an element that is seen stands there; so what is missing by a mask around the union is no
 //! fault of its children, in which Arrow says it.
 
-use super::source::{Rows, Source, has_nulls};
+use super::source::{Rows, Source};
 use super::value;
 use crate::arrow::import::Items;
 use arrow_array::cast::AsArray;
@@ -53,9 +53,6 @@ fn child(
 ) -> Result<Value> {
     let (id, field) = field.ok_or_else(|| Error::internal("a union has fewer children than its spec"))?;
     let items = Items { field: field.clone(), array: array.child(id).clone() };
-    if !has_nulls(items.array.as_ref()) {
-        return value(&source.part(segment.clone(), items, source.rows, None), spec);
-    }
     let (places, seen) = standing(source, array, id, &items.array);
     value(&source.part(segment.clone(), items, Rows::Places(&places, &source.rows), Some(seen)), spec)
 }

@@ -1,8 +1,10 @@
-//! Fields that say that they have no nulls, and hold what has nulls of its own.
+//! The fields by which messages are read: those that hold what has nulls of its own may have some, and texts are bytes.
 //!
-//! Invariant: nothing but what fields say of nulls is changed, and that in records alone, where Arrow's reader refuses a union or runs whose
-//! children have nulls. What is null, the arrays say.
+//! Invariant: nothing but what fields say of nulls and of texts is changed; the former in records alone, where Arrow's reader refuses a union or
+//! runs whose children have nulls. What is null, the arrays say.
 
+use crate::arrow::levels::inside;
+use crate::arrow::texts::as_bytes;
 use arrow_schema::{DataType, Field, FieldRef, Schema};
 use std::sync::Arc;
 
@@ -13,20 +15,9 @@ pub fn relaxed(schema: Schema) -> Schema {
 }
 
 fn below(field: &FieldRef, in_record: bool) -> FieldRef {
-    let item = |item: &FieldRef| below(item, false);
-    let data_type = match field.data_type() {
-        DataType::Struct(fields) => DataType::Struct(fields.iter().map(|field| below(field, true)).collect()),
-        DataType::List(inner) => DataType::List(item(inner)),
-        DataType::LargeList(inner) => DataType::LargeList(item(inner)),
-        DataType::ListView(inner) => DataType::ListView(item(inner)),
-        DataType::LargeListView(inner) => DataType::LargeListView(item(inner)),
-        DataType::FixedSizeList(inner, size) => DataType::FixedSizeList(item(inner), *size),
-        DataType::Union(fields, mode) => {
-            DataType::Union(fields.iter().map(|(id, field)| (id, item(field))).collect(), *mode)
-        }
-        other => other.clone(),
-    };
-    let holds_nulls = matches!(data_type, DataType::Union(..) | DataType::RunEndEncoded(..));
-    let relaxed = Field::clone(field).with_data_type(data_type);
-    Arc::new(if in_record && holds_nulls { relaxed.with_nullable(true) } else { relaxed })
+    let is_record = matches!(field.data_type(), DataType::Struct(_));
+    let made = inside(field, &mut |part| below(part, is_record)).or_else(|| as_bytes(field));
+    let made = made.unwrap_or_else(|| field.clone());
+    let holds_nulls = matches!(made.data_type(), DataType::Union(..) | DataType::RunEndEncoded(..));
+    if in_record && holds_nulls { Arc::new(Field::clone(&made).with_nullable(true)) } else { made }
 }
