@@ -352,6 +352,7 @@ __all__ = [
     "RowPartitionSpec",
     "ExtensionTypeSpec",
     "_spec_from_fields",
+    "_union_spec",
     "spec_of",
     "register_type_spec",
     "ExtensionType",
@@ -877,13 +878,23 @@ class _Meanings:
 
 @final
 class UnionTensor(OpaqueExtension):
-    """Elements of several types: `tags` says for each which child it is of."""
+    """Elements of several types: `tags` says for each which child it is of, by its number or by its id, where `ids` are given.
+
+    An element stands at its own place in its child, or with `offsets` at the place that these say. Tags are i8, offsets i32.
+    """
+    def __new__(
+        cls,
+        tags: _Argument,
+        children: Mapping[str, _Argument] | Sequence[tuple[str, _Argument]],
+        offsets: _Argument | None = None,
+        ids: Sequence[int] | None = None,
+    ) -> UnionTensor: ...
     @property
     def tags(self) -> Tensor: ...
     @property
     def spec(self) -> TypeSpec: ...
     @property
-    def shape(self) -> tuple[int, ...]: ...
+    def shape(self) -> tuple[int | None, ...]: ...
     @property
     def ndim(self) -> int: ...
     def child_ids(self) -> list[int]: ...
@@ -895,6 +906,7 @@ class UnionTensor(OpaqueExtension):
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
     def __getitem__(self, key: Any, /) -> Any: ...
     def __len__(self) -> int: ...
+    def __bool__(self) -> builtins.bool: ...
 
 @overload
 def read_arrow(
@@ -1378,6 +1390,7 @@ class ExtensionTypeSpec(TypeSpec):
 
 def spec_of(value: Any) -> Any: ...
 def _spec_from_fields(cls: Any, fields: Any) -> Any: ...
+def _union_spec(tags: Any, children: Any, offsets: Any, ids: Sequence[int]) -> Any: ...
 def register_type_spec(target: Any = None) -> Any: ...
 
 @disjoint_base

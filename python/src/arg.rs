@@ -6,11 +6,11 @@
 use crate::error::{self, OrRaise, raised};
 use crate::ext::{Class, PyExtensionBase};
 use crate::import;
-use crate::meanings::PyUnion;
 use crate::partition::PyRowPartition;
 use crate::pointers::PointerMap;
 use crate::record::PyStruct;
 use crate::tensor::PyTensor;
+use crate::union::PyUnion;
 use crate::value::PyOpaque;
 use extenso_core::{Arg, Scalar, Tensor, Value, strengthen};
 use extenso_types::{DType, Error};

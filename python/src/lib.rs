@@ -43,6 +43,7 @@ mod standard;
 mod strings;
 mod tensor;
 mod typed;
+mod union;
 mod value;
 mod variable;
 
@@ -79,6 +80,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     literal::add_to(module)?;
     composed::add_to(module)?;
     meanings::add_to(module)?;
+    union::add_to(module)?;
     missing::add_to(module)?;
     nests::add_to(module)?;
     paths::add_to(module)?;

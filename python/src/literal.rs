@@ -7,7 +7,7 @@ use crate::{arg, import, value};
 use extenso_core::kernels::pool::affordable;
 use extenso_core::{Dense, Value, behavior};
 use extenso_ext::{Literal, to_literal};
-use extenso_types::{Error, Path, Segment, Spec};
+use extenso_types::{Dim, Error, Path, Segment, Spec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
@@ -166,7 +166,7 @@ fn value_to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// Outer elements that are shown of a value that has more of them.
-const SHOWN: i64 = 20;
+const SHOWN: usize = 20;
 
 /// The elements of a value as `repr` shows them, then dtype and shape; `None` for a symbol, which has no data.
 #[pyfunction]
@@ -178,16 +178,17 @@ fn _shown(x: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     Ok(Some(format!("{text}, {dtype}{}", extenso_ext::shape_of(&spec))))
 }
 
-/// The first elements of a value as Python writes them; none for a symbol.
+/// The first elements of a value, and of each list in it, as Python writes them; none for a symbol.
 pub fn shown(value: &Value) -> Option<String> {
-    let spec = value.spec().ok()?;
-    let rows = extenso_ext::shape_of(&spec).dims().and_then(|dims| dims.first()?.known());
-    if rows.is_none_or(|rows| i64::try_from(rows).is_ok_and(|rows| rows <= SHOWN)) {
-        return Some(to_literal(value).ok()?.to_string());
+    let dims = extenso_ext::shape_of(&value.spec().ok()?);
+    let is_short = |size: &Dim| size.known().is_some_and(|size| size <= SHOWN);
+    let mut first = value.clone();
+    for (axis, _) in dims.dims().unwrap_or_default().iter().enumerate().filter(|(_, size)| !is_short(size)) {
+        // One more than is shown, which tells that there are others. What cannot be cut along an axis is shown whole.
+        let cut = || extenso_core::ops::slice(&first, axis as i64, 0_i64, Some(vec![SHOWN as i64 + 1]), 1_i64);
+        first = cut().unwrap_or(first);
     }
-    let first = extenso_core::ops::slice(value, 0_i64, 0_i64, Some(vec![SHOWN]), 1_i64).ok()?;
-    let text = to_literal(&first).ok()?.to_string();
-    Some(format!("{}, ...]", text.strip_suffix(']')?))
+    Some(format!("{:.SHOWN$}", to_literal(&first).ok()?))
 }
 
 /// Where an object stands; made a path when an error asks for it.

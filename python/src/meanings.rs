@@ -1,24 +1,21 @@
-//! Times, decimals, categories and unions: their functions, and the class of unions.
+//! Times, decimals and categories: their functions.
 //!
 //! Holds no logic of a type: arguments become values, `extenso_ext` does the work.
 
 use crate::error::{OrRaise, guarded};
 use crate::typed::{Typed, typed};
-use crate::value::PyOpaque;
-use crate::{arrow, index, literal, spec, value};
-use extenso_core::{Ext, ExtensionType, Tensor, Value};
+use crate::value;
+use extenso_core::{ExtensionType, Tensor, Value};
 use extenso_ext::{
     CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, IntervalTensor, TimeTensor,
-    TimestampTensor, UnionTensor, Unread, to_categorical,
+    TimestampTensor, Unread, to_categorical,
 };
 use extenso_types::{Error, Result};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 
-/// Adds the functions and the class to the module.
+/// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyUnion>()?;
     module.add_class::<Meanings>()?;
     module.add_function(wrap_pyfunction!(date_part, module)?)?;
     module.add_function(wrap_pyfunction!(date_trunc, module)?)?;
@@ -353,114 +350,5 @@ impl Meanings {
     #[staticmethod]
     fn interval_part<'py>(x: &Object<'py>, part: &str) -> PyResult<Object<'py>> {
         applied(x, |x| IntervalTensor::from_value(x)?.part(part))
-    }
-}
-
-/// Elements of several types: `tags` says for each which child it is of.
-#[pyclass(name = "UnionTensor", module = "extenso", extends = PyOpaque, frozen)]
-pub struct PyUnion;
-
-impl PyUnion {
-    /// The object of a value, if it is a union.
-    pub fn of<'py>(py: Python<'py>, ext: &Ext) -> PyResult<Option<Object<'py>>> {
-        if ext.downcast::<UnionTensor>().is_none() {
-            return Ok(None);
-        }
-        let made = PyClassInitializer::from(PyOpaque(ext.clone())).add_subclass(PyUnion);
-        Ok(Some(Bound::new(py, made)?.into_any()))
-    }
-}
-
-fn union_of(slf: &Bound<'_, PyUnion>) -> PyResult<UnionTensor> {
-    UnionTensor::from_value(&value_of(slf)).or_raise()
-}
-
-fn value_of(slf: &Bound<'_, PyUnion>) -> Value {
-    Value::Ext(slf.as_super().get().0.clone())
-}
-
-#[pymethods]
-impl PyUnion {
-    /// The type id of each element.
-    #[getter]
-    fn tags<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
-        value::to_py(slf.py(), union_of(slf)?.tags().clone().into())
-    }
-
-    /// The spec.
-    #[getter]
-    fn spec<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
-        spec::to_py(slf.py(), value_of(slf).spec().or_raise()?)
-    }
-
-    /// The sizes of the axes.
-    #[getter]
-    fn shape<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(slf.py(), union_of(slf)?.tags().data().or_raise()?.dims())
-    }
-
-    /// The number of axes.
-    #[getter]
-    fn ndim(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        Ok(Self::shape(slf)?.len())
-    }
-
-    /// The type ids of the children, in order: those that `tags` names.
-    fn child_ids(slf: &Bound<'_, Self>) -> PyResult<Vec<i8>> {
-        Ok(union_of(slf)?.children().iter().map(|child| child.id).collect())
-    }
-
-    /// The names of the children, in order.
-    fn child_names(slf: &Bound<'_, Self>) -> PyResult<Vec<String>> {
-        Ok(union_of(slf)?.children().iter().map(|child| child.name.to_string()).collect())
-    }
-
-    /// The elements of the child of this name; the others are missing.
-    fn child<'py>(slf: &Bound<'py, Self>, name: &str) -> PyResult<Object<'py>> {
-        let union = union_of(slf)?;
-        value::to_py(slf.py(), guarded(|| union.child(name)).or_raise()?)
-    }
-
-    /// The elements in a list.
-    fn to_py<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
-        literal::to_py(slf)
-    }
-
-    /// The array of Arrow that shares the buffers: one of pyarrow if that is installed.
-    fn to_arrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Object<'py>> {
-        arrow::array_of(slf.py(), &value_of(slf))
-    }
-
-    /// The C interface of Arrow: a schema and an array in capsules.
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_array__<'py>(
-        slf: &Bound<'py, Self>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<arrow::Capsules<'py>> {
-        arrow::capsules_of(slf.py(), &value_of(slf), requested_schema.as_ref())
-    }
-
-    /// The C interface of Arrow: a stream of one array in a capsule.
-    #[pyo3(signature = (requested_schema=None))]
-    fn __arrow_c_stream__<'py>(
-        slf: &Bound<'py, Self>,
-        requested_schema: Option<Bound<'py, PyAny>>,
-    ) -> PyResult<arrow::Stream<'py>> {
-        arrow::stream_of(slf.py(), &value_of(slf), requested_schema.as_ref())
-    }
-
-    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Object<'py>) -> PyResult<Object<'py>> {
-        index::item(slf.py(), &value_of(slf), key)
-    }
-
-    fn __len__(slf: &Bound<'_, Self>) -> PyResult<usize> {
-        let union = union_of(slf)?;
-        let outer = union.tags().data().or_raise()?.dims().first();
-        outer.copied().ok_or_else(|| PyTypeError::new_err("one element has no length"))
-    }
-
-    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let shown = extenso_ext::to_literal(&value_of(slf)).map(|items| items.to_string());
-        Ok(format!("UnionTensor({})", shown.unwrap_or_else(|_| "...".into())))
     }
 }

@@ -1,5 +1,7 @@
 """Rows that are missing, and axes of which a graph does not know the size, in what takes several of them."""
 
+import itertools
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -120,7 +122,7 @@ def test_what_lies_under_a_missing_number_moves_no_bits() -> None:
 
 def test_a_field_that_is_missing_by_rows_is_read() -> None:
     rows = ex.MaskedTensor(ex.tensor([[1, 2], [3, 4]]), ex.tensor([True, False]))
-    assert ex.to_py(ex.zip({"p": rows})) == [[{"p": 1}, {"p": 2}], [{"p": None}, {"p": None}]]
+    assert ex.to_py(ex.zip({"p": rows})) == [[{"p": 1}, {"p": 2}], None]
 
 
 def test_what_lies_under_missing_rows_fails_in_nothing() -> None:
@@ -369,3 +371,94 @@ def test_indices_that_are_all_missing_take_from_an_empty_table() -> None:
         assert ex.to_py(ex.take(table, indices)) == [None, None]
         with pytest.raises(ex.OutOfRangeError):
             ex.take(table, ex.constant([0, None]))
+
+
+#: Lists of two numbers, dense and ragged, of which some are missing as a whole.
+def _pairs(rows: "list[Any]", *, dense: bool) -> Any:
+    return ex.from_arrow(pa.array(rows, pa.list_(pa.float64(), 2) if dense else pa.list_(pa.float64())))
+
+
+WHOLE, SOME, OTHERS = [[1.0, 2.0], [3.0, 4.0]], [None, [3.0, 9.0]], [[3.0, None], None]
+OF_TWO_LISTS: "dict[str, Any]" = {
+    "union": ex.union,
+    "intersection": ex.intersection,
+    "difference": ex.difference,
+    "isin": lambda x, y: ex.isin(x, y, axis=-1),
+    "cartesian": lambda x, y: ex.cartesian([x, y]),
+    "argcartesian": lambda x, y: ex.argcartesian([x, y]),
+    "concat": lambda x, y: ex.concat([x, y], axis=1),
+    "stack": lambda x, y: ex.stack([x, y], axis=-1),
+    "zip": lambda x, y: ex.zip({"x": x, "y": y}),
+    "lexsort": lambda x, y: ex.lexsort((x, y)),
+    "linear_scan": ex.linear_scan,
+    "coalesce": lambda x, y: ex.coalesce(x, y),
+    "where": lambda x, y: ex.where(ex.tensor([[True], [False]]), x, y),
+    "inverse": lambda x, y: ex.unique_with_inverse(ex.concat([x, y], axis=1)),
+    "shift": lambda x, y: (ex.shift(x, 1), ex.shift(y, -1, 0.0)),
+    "kept": lambda x, y: [f(z, axis=-1, keepdims=True) for f in (ex.sum, ex.max, ex.mean, ex.argmax) for z in (x, y)],
+}
+
+
+@pytest.mark.parametrize("f", OF_TWO_LISTS.values(), ids=OF_TWO_LISTS)
+def test_a_missing_list_is_one_whatever_the_layout_of_lists(f: Any) -> None:
+    for x, y in itertools.product([WHOLE, SOME, OTHERS], repeat=2):
+        if f in (ex.linear_scan, OF_TWO_LISTS["isin"]) and OTHERS in (x, y):
+            continue
+        wanted = ex.to_py(f(_pairs(x, dense=False), _pairs(y, dense=False)))
+        for layout in itertools.product([True, False], repeat=2):
+            args = [_pairs(rows, dense=dense) for rows, dense in zip((x, y), layout)]
+            assert ex.to_py(f(*args)) == wanted, (x, y, layout)
+            assert ex.to_py(ex.function(f)(*args)) == wanted, (x, y, layout)
+
+
+def test_lists_in_lists_keep_what_is_missing_at_each_level() -> None:
+    kind = pa.list_(pa.list_(pa.float64(), 2), 2)
+    x = ex.from_arrow(pa.array([None, [[1.0, 2.0], None]], kind))
+    for fold in (ex.sum, ex.max, ex.mean, ex.count, ex.median):
+        folded = ex.to_py(fold(x, axis=-1))
+        assert ex.to_py(fold(x, axis=-1, keepdims=True)) == [None, [[folded[1][0]], None]]
+    y = ex.from_arrow(pa.array([[[1.0, 2.0], None], [[3.0, 3.0], [4.0, 4.0]]], kind))
+    assert ex.to_py(ex.isin(y, y, axis=-1)) == [[[True, True], None], [[True, True], [True, True]]]
+    assert ex.to_py(ex.unique_with_inverse(y)[1]) == [[[0, 1], None], [[0, 0], [0, 0]]]
+    z = ex.from_arrow(pa.array([[[1.5, None], None], [[None, None], [3.0, 3.0]]], kind))
+    assert ex.to_py(ex.drop_none(z, axis=2)) == [[[1.5], None], [[], [3.0, 3.0]]]
+    rows = ex.constant([[[1.0], None], [[2.0, 3.0]]])
+    for taken in (lambda x: ex.take_along_axis(x, ex.argsort(x, axis=1), axis=1),):
+        assert ex.to_py(taken(rows)) == ex.to_py(ex.function(taken)(rows)) == ex.to_py(ex.sort(rows, axis=1))
+    few = ex.constant([[3.0], None, [1.0, 2.0]])
+    assert ex.to_py(ex.take_along_axis(few, ex.argsort(few, axis=0), axis=0)) == ex.to_py(ex.sort(few, axis=0))
+    dense, ragged = ex.constant([[[1.0, None]], [[3.0, 4.0]]]), ex.constant([[[1.0, 2.0]], [None]])
+    assert ex.to_py(ex.concat([dense, ragged])) == [[[1.0, None]], [[3.0, 4.0]], [[1.0, 2.0]], [None]]
+    with pytest.raises(ex.DTypeError, match="fill_none"):
+        ex.fill_none(ex.constant([None, [3.0]]), "x")
+
+
+def test_what_is_missing_in_a_child_of_a_union_is_missing() -> None:
+    x = ex.UnionTensor([0, 1, 0, 1], {"n": ex.constant([7, None]), "t": ["a", "b"]}, offsets=[0, 0, 1, 1])
+    laws: "dict[Any, Any]" = {
+        ex.is_none: [False, False, True, False],
+        ex.is_valid: [True, True, False, True],
+        ex.drop_none: [7, "a", "b"],
+        ex.singletons: [[7], ["a"], [], ["b"]],
+        ex.count: 3,
+    }
+    for f, wanted in laws.items():
+        assert ex.to_py(f(x)) == ex.to_py(ex.function(f)(x)) == wanted
+    assert ex.to_py(ex.fill_none(x, 0)) == [7, "a", 0, "b"]
+    assert ex.to_py(ex.coalesce(x, x[::-1])) == [7, "a", "a", "b"]
+    rows = ex.unflatten(x, [2, 2])
+    assert ex.to_py(ex.is_none(rows)) == [[False, False], [True, False]] and ex.to_py(ex.drop_none(rows)) == [[7, "a"], ["b"]]
+    assert ex.to_py(ex.is_none(ex.mask(x, [True, False, True, True]))) == [False, True, True, False]
+    assert rows.dtype is None and rows.to_pandas().tolist() == [[7, "a"], [None, "b"]]
+    assert ex.to_py(ex.function(lambda x: ex.arange(len(x)) * x.ndim)(x)) == [0, 1, 2, 3]
+    assert pickle.loads(pickle.dumps(x)).to_py() == x.to_py() and pickle.loads(pickle.dumps(x.spec)) == x.spec
+    for odd in (lambda: bool(x), lambda: len(x[0]), lambda: x[0].to_pandas(), lambda: ex.UnionTensor([0], 3)):
+        with pytest.raises(ex.Error):
+            odd()
+
+
+def test_records_are_looked_for_among_records() -> None:
+    x = ex.constant([{"a": 1, "b": "x"}, {"a": 2, "b": "x"}])
+    assert ex.to_py(ex.isin(x, x[:1])) == ex.to_py(ex.isin(x, x[:1], axis=0)) == [True, False]
+    with pytest.raises(ex.DispatchError, match="argmax: the elements have no order"):
+        ex.argmax(ex.mask(x, [True, False]))

@@ -190,14 +190,14 @@ def test_a_text_that_is_not_utf8_is_a_bad_row_with_its_path(
         assert ex.to_py(found["x"]) == wanted
         assert [(b.row, b.path) for b in bad.first] == [(1, path)], source
         found, bad = f.run(source, on_error="default")
-        assert [row for i, row in enumerate(ex.to_py(found["x"])) if i != 1] == wanted and bad.count == 1
+        assert [row for i, row in enumerate(ex.to_py(found["x"])) if i != 1] == wanted and bad.rows == [1]
         with pytest.raises(ex.DataError, match="not UTF-8"):
             f.run(source)
         read: Any = ex.read_parquet if str(source).endswith("parquet") else ex.read_arrow
         rows, bad = read(source, on_error="skip")
         assert ex.to_py(rows["x"]) == wanted and [(b.row, b.path) for b in bad.first] == [(1, path)]
         rows, bad = read(source, spec=ex.StructTensorSpec([None], {"x": spec}), on_error="default")
-        assert len(ex.to_py(rows)) == 3 and bad.count == 1
+        assert len(ex.to_py(rows)) == 3 and bad.rows == [1]
 
 
 def test_categories_beside_defaults_have_the_codes_of_their_spec() -> None:

@@ -43,7 +43,7 @@ pub use windows::windows;
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, one_row, outer, rank, zeros, zeros_of};
 use crate::guard::checked;
-use crate::masked::{MaskedTensor, trailing};
+use crate::masked::{MaskedTensor, missing_lists, trailing};
 use crate::missing::with_one_more;
 use crate::ragged::{RaggedTensor, dense};
 use crate::structs::{StructTensor, masked_by};
@@ -126,14 +126,21 @@ fn only(values: Vec<Value>) -> Result<Value> {
 }
 
 fn at(x: &Value, axis: usize, beside: Vec<Beside>, f: OfLists<'_>) -> Result<Vec<Value>> {
-    if let Some(mask) = rows_missing(x, axis, &beside)? {
-        let there = |value: &Value| rows_under(value)?.only_where(&mask).map(RaggedTensor::into_value);
-        let rows = |other: Beside| {
-            let value =
-                if other.is_rows(axis) { there(&other.value).map_err(|e| e.at(other.name))? } else { other.value };
+    if let Some(mask) = lists_missing(x, axis, &beside)? {
+        let emptied = |value: &Value| as_rows(&lists_of(value))?.only_where(&mask).map(RaggedTensor::into_value);
+        let one_size = |value: &Value| typed_ref::<RaggedTensor>(&lists_of(value)).is_none();
+        let all_of_one_size = one_size(x) && beside.iter().all(|other| !other.is_rows(axis) || one_size(&other.value));
+        // What lies under lists of one size does no harm beside such lists, and none where others are one list for each.
+        let own = if one_size(x) && (axis == 1 || all_of_one_size) { lists_of(x) } else { emptied(x)? };
+        let others = |other: Beside| {
+            let value = match other.is_rows(axis) {
+                true if all_of_one_size => lists_of(&other.value),
+                true => emptied(&other.value).map_err(|e| e.at(other.name))?,
+                false => other.value,
+            };
             Ok(Beside { value, ..other })
         };
-        let made = at(&there(x)?, axis, beside.into_iter().map(rows).collect::<Result<_>>()?, f)?;
+        let made = at(&own, axis, beside.into_iter().map(others).collect::<Result<_>>()?, f)?;
         return made.into_iter().map(|y| masked_by(y, &mask)).collect();
     }
     if let Some(masked) = typed_ref::<MaskedTensor>(x)
@@ -204,17 +211,45 @@ pub(crate) fn outside(x: &Value, rows: &RaggedTensor, made: Value) -> Result<Val
 
 /// What was made of each element along `axis` in the shape of `x` up to there, dense where `x` is.
 fn in_shape_of(x: &Value, axis: i64, made: Value) -> Result<Value> {
-    let like = typed_ref::<MaskedTensor>(x).map_or_else(|| x.clone(), |masked| masked.values().clone());
+    let mut like = x.clone();
+    while let Some(masked) = typed_ref::<MaskedTensor>(&like) {
+        let values = masked.values().clone();
+        like = values;
+    }
     if like.tensor().is_err() || made.tensor().is_ok() {
         return Ok(made);
     }
+    let mut masks = Vec::new();
+    let rows = without_list_masks(&made, 0, &mut masks)?;
+    if typed_ref::<RaggedTensor>(&rows).is_none() {
+        return Ok(made);
+    }
     let axes = normalize_axis(axis, rank(&like)?)? + 1;
-    match typed_ref::<RaggedTensor>(&made) {
-        Some(_) if rank(&made)? == axes => {
-            ops::reshape_like(crate::ragged::flatten(made, None)?, zeros_of(&like, axes)?)
+    let flat = crate::ragged::flatten(rows, None)?;
+    let whole = if rank(&made)? == axes {
+        ops::reshape_like(flat, zeros_of(&like, axes)?)
+    } else {
+        ops::reshape_like(flat, &like)
+    };
+    masks.into_iter().rev().try_fold(whole?, |whole, (axes, mask)| {
+        masked_by(whole, ops::reshape_like(mask, zeros_of(&like, axes)?)?.tensor()?)
+    })
+}
+
+/// The rows without what says that lists in them are missing, and that by the number of axes that it is about. The value has `outer` axes around it.
+fn without_list_masks(made: &Value, outer: usize, masks: &mut Vec<(usize, Tensor)>) -> Result<Value> {
+    if let Some(masked) = typed_ref::<MaskedTensor>(made)
+        && masked.mask_rank()? < rank(masked.values())?
+    {
+        masks.push((outer + masked.mask_rank()?, masked.mask().clone()));
+        return without_list_masks(masked.values(), outer, masks);
+    }
+    match typed_ref::<RaggedTensor>(made) {
+        Some(rows) => {
+            let rows = rows.compact()?;
+            Ok(rows.with_values(without_list_masks(rows.values(), outer + 1, masks)?)?.into_value())
         }
-        Some(_) => ops::reshape_like(crate::ragged::flatten(made, None)?, like),
-        None => Ok(made),
+        None => Ok(made.clone()),
     }
 }
 
@@ -228,7 +263,8 @@ fn with_flat(x: &Value, flat: &Value) -> Result<Value> {
         let values = with_flat(masked.values(), flat)?;
         return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
     }
-    ops::reshape_like(flat, x)
+    // Of another type its shape alone is asked.
+    if x.tensor().is_ok() { ops::reshape_like(flat, x) } else { ops::reshape_like(flat, zeros_of(x, rank(x)?)?) }
 }
 
 /// The values of all elements in one list, without what says that some are missing.
@@ -327,27 +363,34 @@ fn cut_by(lengths: Value) -> Result<Value> {
     ops::partition_from_lengths(lengths)
 }
 
-/// Where rows are there in `x` and beside it, if some may be missing in one of them and others stand beside them.
-fn rows_missing(x: &Value, axis: usize, beside: &[Beside]) -> Result<Option<Tensor>> {
-    let rows = beside.iter().filter(|other| other.is_rows(axis)).map(|other| &other.value);
-    if rows.clone().next().is_none() {
+/// Where lists are there in `x` and beside it, if some may be missing in one of them and others stand beside them.
+fn lists_missing(x: &Value, axis: usize, beside: &[Beside]) -> Result<Option<Tensor>> {
+    let lists = beside.iter().filter(|other| other.is_rows(axis)).map(|other| &other.value);
+    if lists.clone().next().is_none() || axis == 0 {
         return Ok(None);
     }
-    let mask = |value: &Value| {
-        let masked = typed_ref::<MaskedTensor>(value).filter(|x| typed_ref::<RaggedTensor>(x.values()).is_some());
-        masked.map(|x| x.mask().clone())
-    };
-    rows.chain([x]).filter_map(mask).map(Ok).reduce(both).transpose()
+    let mask = |value: &Value| missing_lists(value).map(|x| x.mask().clone());
+    lists.chain([x]).filter_map(mask).map(Ok).reduce(both).transpose()
 }
 
 fn both(x: Result<Tensor>, y: Result<Tensor>) -> Result<Tensor> {
     ops::logical_and(x?, y?)?.tensor().cloned()
 }
 
-/// The rows, those that are missing too.
-fn rows_under(x: &Value) -> Result<RaggedTensor> {
-    let masked = typed_ref::<MaskedTensor>(x).filter(|x| typed_ref::<RaggedTensor>(x.values()).is_some());
-    as_rows(masked.as_ref().map_or(x, |masked| masked.values()))
+/// The lists, those that are missing too.
+fn lists_of(x: &Value) -> Value {
+    missing_lists(x).map_or_else(|| x.clone(), |masked| masked.values().clone())
+}
+
+/// The value with lists as rows where others stand beside them that are rows of which some are missing: what is made of both has their axes then.
+fn as_rows_beside(x: &Value, axis: i64, other: &Value) -> Result<Value> {
+    let beside = missing_lists(other).is_some_and(|other| typed_ref::<RaggedTensor>(other.values()).is_some());
+    let lists = lists_of(x);
+    if !beside || normalize_axis(axis, rank(x)?)? < 2 || typed_ref::<RaggedTensor>(&lists).is_some() {
+        return Ok(x.clone());
+    }
+    let rows = RaggedTensor::of_uniform(&lists)?.into_value();
+    missing_lists(x).map_or(Ok(rows.clone()), |masked| masked_by(rows, masked.mask()))
 }
 
 /// Rows as a value.

@@ -14,7 +14,7 @@ mod structure;
 mod text;
 
 pub(crate) use operands::Mask;
-pub(crate) use rows::rows_there;
+pub(crate) use rows::{lists_there, rows_there};
 pub(crate) use structure::concat as concat_masked;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 
@@ -24,6 +24,7 @@ use crate::guard::of_outer_sizes;
 use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
+use crate::union::UnionTensor;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
 use extenso_types::{DType, Dim, Error, Result};
@@ -181,6 +182,15 @@ pub(crate) fn of_elements(value: Value) -> Result<Value> {
     Ok(MaskedTensor::new(masked.values().clone(), mask.tensor()?.clone())?.into_value())
 }
 
+/// Lists that may be missing as a whole, ragged ones and those of one size; none of elements that may be missing each.
+pub(crate) fn missing_lists(value: &Value) -> Option<MaskedTensor> {
+    let is_of_lists = |x: &MaskedTensor| {
+        let one_size = || x.mask_rank().is_ok_and(|axes| axes == 1) && rank(&x.values).is_ok_and(|axes| axes > 1);
+        typed_ref::<RaggedTensor>(&x.values).is_some() || one_size()
+    };
+    typed::<MaskedTensor>(value).filter(is_of_lists)
+}
+
 /// The value with `count` axes of size 1 behind its own.
 pub(crate) fn trailing(value: &Value, count: usize) -> Result<Value> {
     if count == 0 {
@@ -220,6 +230,9 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
         };
         let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
         fields.and_then(|fields| Ok(records.with_fields(fields)?.into_value()))
+    } else if let Some(union) = typed::<UnionTensor>(x) {
+        let filled = union.with_children(&|child| fill_none(&child.values, fill.clone()));
+        filled.map(ExtensionType::into_value)
     } else {
         Ok(x.clone())
     };
@@ -230,7 +243,14 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
 fn rows_filled(x: &Value, rows: &RaggedTensor, fill: Arg) -> Result<Value> {
     match &fill {
         Arg::Value(value) if rank(value)? > 0 => coalesce(&[Arg::from(x), fill]),
-        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => fill_none(&rows.clone().into_value(), fill),
+        Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => {
+            let none = crate::ragged::flatten(ops::slice(rows.values(), 0, 0, Some(vec![0]), 1)?, None)?;
+            if none.tensor().is_ok() {
+                // Where nothing is filled, what is no element is refused all the same.
+                ops::where_(true, none, fill.clone())?;
+            }
+            fill_none(&rows.clone().into_value(), fill)
+        }
     }
 }
 

@@ -12,10 +12,11 @@ pub(crate) use pad::{one_more, with_one_more};
 
 use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
-use crate::masked::{MaskedTensor, beside, fill_none, trailing};
+use crate::masked::{MaskedTensor, beside, fill_none, missing_lists, trailing};
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::has_rows;
 use crate::structs::{Field, StructTensor, masked_by, select};
+use crate::union::UnionTensor;
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
@@ -43,8 +44,23 @@ pub fn is_none(x: &Value, axis: Option<i64>) -> Result<Value> {
     missing.map_err(|e| e.at_part("is_none"))
 }
 
-fn missing_first(x: &Value) -> Result<Value> {
+/// The value under its mask, where it has one, or where a child of a union has; an element that is missing there is so here.
+fn under_mask(x: &Value) -> Result<Option<MaskedTensor>> {
     if let Some(masked) = typed::<MaskedTensor>(x) {
+        return match typed::<UnionTensor>(masked.values()).map(|union| union.there()).transpose()?.flatten() {
+            Some(there) => {
+                let inside = MaskedTensor::new(masked.values().clone(), there)?.into_value();
+                MaskedTensor::new(inside, masked.mask().clone()).map(Some)
+            }
+            None => Ok(Some(masked)),
+        };
+    }
+    let there = typed::<UnionTensor>(x).map(|union| union.there()).transpose()?.flatten();
+    there.map(|there| MaskedTensor::new(x.clone(), there)).transpose()
+}
+
+fn missing_first(x: &Value) -> Result<Value> {
+    if let Some(masked) = under_mask(x)? {
         return ops::logical_not(masked.mask());
     }
     match typed::<RaggedTensor>(x) {
@@ -54,7 +70,7 @@ fn missing_first(x: &Value) -> Result<Value> {
 }
 
 fn missing_along(x: &Value, axis: usize) -> Result<Value> {
-    if let Some(masked) = typed::<MaskedTensor>(x) {
+    if let Some(masked) = under_mask(x)? {
         return match masked.mask_rank()?.cmp(&(axis + 1)) {
             Ordering::Less => masked_by(missing_along(masked.values(), axis)?, masked.mask()),
             Ordering::Equal => ops::logical_not(masked.mask()),
@@ -100,11 +116,14 @@ pub fn count(x: &Value, axis: impl Into<Axes>, keepdims: bool) -> Result<Value> 
 
 /// One for each value that is there and zero for each that is not, as i64 or as what is true; missing lists stay so.
 fn ones(x: &Value) -> Result<Value> {
-    if let Some(masked) = typed::<MaskedTensor>(x) {
+    if let Some(masked) = under_mask(x)? {
         if masked.values().tensor().is_ok() && masked.mask_rank()? == rank(masked.values())? {
             return Ok(masked.mask().clone().into());
         }
-        let ones = ones(masked.values())?;
+        let ones = match typed::<UnionTensor>(masked.values()) {
+            Some(_) => ops::add(zeros_of(masked.values(), rank(masked.values())?)?, 1)?,
+            None => ones(masked.values())?,
+        };
         return match masked.mask_rank()? < rank(masked.values())? {
             true => masked_by(ones, masked.mask()),
             false => ops::where_(masked.mask(), ones, 0),
@@ -220,7 +239,7 @@ pub fn singletons(x: &Value, axis: i64) -> Result<Value> {
 }
 
 fn of_one(x: &Value, axis: usize) -> Result<Value> {
-    match typed::<MaskedTensor>(x) {
+    match under_mask(x)? {
         Some(masked) if axis > 0 && masked.mask_rank()? <= axis => {
             masked_by(of_one(masked.values(), axis)?, masked.mask())
         }
@@ -279,7 +298,7 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
     if !may_lack(x) {
         return Ok(x.clone());
     }
-    if let Some(mut masked) = typed::<MaskedTensor>(x) {
+    if let Some(mut masked) = under_mask(x)? {
         let beside_rows = y.value().is_ok_and(|y| has_rows(y) && rank(y).ok() == rank(x).ok());
         if beside_rows && masked.values().tensor().is_ok() && masked.mask_rank()? == 1 {
             // Lists of one size, of which some give way to lists of others.
@@ -289,7 +308,7 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
         let is_rows = typed::<RaggedTensor>(masked.values()).is_some();
         let whole = if is_rows { rows_or_else(&masked, y)? } else { masked.filled(y.clone())? };
         let for_all = is_rows && y.value().is_ok_and(|y| rank(y).ok() < rank(x).ok());
-        if for_all || !may_lack(masked.values()) {
+        if for_all || !may_lack(masked.values()) || typed::<UnionTensor>(masked.values()).is_some() {
             return Ok(whole);
         }
         return match typed::<MaskedTensor>(&whole) {
@@ -331,7 +350,10 @@ pub(crate) fn may_lack(x: &Value) -> bool {
         return may_lack(rows.values());
     }
     let records = typed::<StructTensor>(x);
-    typed::<MaskedTensor>(x).is_some() || records.is_some_and(|x| x.fields().iter().any(|(_, field)| may_lack(field)))
+    let in_union = || typed::<UnionTensor>(x).is_some_and(|x| x.children().iter().any(|child| may_lack(&child.values)));
+    typed::<MaskedTensor>(x).is_some()
+        || records.is_some_and(|x| x.fields().iter().any(|(_, field)| may_lack(field)))
+        || in_union()
 }
 
 /// Whether nothing may be missing but rows as a whole.
@@ -341,7 +363,7 @@ pub(crate) fn lacks_rows_alone(x: &Value) -> bool {
 
 /// Other rows, and these where one of the others is missing.
 fn rows_beside(rows: &RaggedTensor, other: &Value) -> Result<RaggedTensor> {
-    match typed::<MaskedTensor>(other).filter(|other| typed::<RaggedTensor>(other.values()).is_some()) {
+    match missing_lists(other) {
         Some(masked) => as_rows(&rows_or_else(&masked, &Arg::Value(rows.clone().into_value()))?),
         None => as_rows(other),
     }

@@ -9,7 +9,7 @@ use crate::decimal::DecimalTensorSpec;
 use crate::logical::FixedBytesTensorSpec;
 use crate::masked::MaskedTensorSpec;
 use crate::ragged::RaggedTensorSpec;
-use crate::structs::StructSpec;
+use crate::structs::{StructSpec, axis_of_records};
 use crate::temporal::IntervalTensorSpec;
 use extenso_core::TypeSpec;
 use extenso_types::{DType, Dim, Error, ExtSpec, PartitionSpec, Result, Segment, Shape, Spec, StaticValue, TensorSpec};
@@ -290,6 +290,8 @@ pub fn dtype_of(spec: &Spec) -> Option<DType> {
         Spec::Ext(ext) if ext.def.is_a(CategoricalTensorSpec::def()) => {
             dtype_of(ext.component(&Segment::component("categories"))?)
         }
+        // The elements of a union are of several types.
+        Spec::Ext(ext) if ext.def.is_a(crate::UnionSpec::def()) => None,
         Spec::Ext(ext) => dtype_of(ext.component(&Segment::Itself)?),
     }
 }
@@ -305,9 +307,7 @@ pub(crate) fn axis_of(spec: &Spec, axis: usize) -> Option<Dim> {
             (2.., [(_, values), ..]) => axis_of(values, axis - 1),
             _ => None,
         },
-        Spec::Ext(ext) if ext.def.is_a(StructSpec::def()) => {
-            StructSpec::deserialize(ext).ok()?.known_shape().dims()?.get(axis).copied()
-        }
+        Spec::Ext(ext) if ext.def.is_a(StructSpec::def()) => axis_of_records(ext, axis),
         Spec::Ext(ext) if ext.def.is_a(BatchableSpec::def()) => shape_of(spec).dims()?.get(axis).copied(),
         Spec::Ext(ext) => match cells_of(ext) {
             Some(cells) => outside(cells).dims()?.get(axis).copied(),

@@ -22,6 +22,7 @@ pub use names::FieldPath;
 pub use path::field_value;
 pub(crate) use path::{masked_by, select};
 pub use spec::StructSpec;
+pub(crate) use spec::axis_of_records;
 pub use zip::{unzip, zip};
 
 use crate::args::typed;

@@ -133,6 +133,39 @@ impl UnionTensor {
         Ok(MaskedTensor::new(zeros, mask.tensor()?.clone())?.into_value())
     }
 
+    /// Which elements are there, of children of which some may be missing; none where all are there.
+    pub(crate) fn there(&self) -> Result<Option<Tensor>> {
+        let mut there: Option<Value> = None;
+        for child in &self.children {
+            let Some(masked) = typed::<MaskedTensor>(&child.values) else { continue };
+            if masked.mask_rank()? > 1 {
+                continue;
+            }
+            let here = ops::equal(&self.tags, i64::from(child.id))?;
+            let mask = match &self.offsets {
+                None => Value::from(masked.mask().clone()),
+                Some(offsets) => {
+                    // One that is there stands behind all, so that there is one to take.
+                    let mask = ops::pad(masked.mask(), true, vec![0, 1])?;
+                    ops::take(mask, ops::where_(&here, offsets, ops::zeros_like(offsets)?)?, 0)?
+                }
+            };
+            let seen = ops::logical_or(ops::logical_not(here)?, mask)?;
+            there = Some(there.map_or(Ok(seen.clone()), |before| ops::logical_and(before, &seen))?);
+        }
+        there.map(|there| there.tensor().cloned()).transpose()
+    }
+
+    /// The same elements, of other values of the children.
+    pub(crate) fn with_children(&self, of: &dyn Fn(&UnionChild) -> Result<Value>) -> Result<UnionTensor> {
+        let child = |child: &UnionChild| {
+            let values = of(child).map_err(|e| e.at(format!("child '{}'", child.name)))?;
+            Ok(UnionChild { values, ..child.clone() })
+        };
+        let children = self.children.iter().map(child).collect::<Result<_>>()?;
+        Ok(UnionTensor { tags: self.tags.clone(), offsets: self.offsets.clone(), children })
+    }
+
     /// The same elements and one more, which stands where nothing is.
     pub(crate) fn one_more(&self) -> Result<UnionTensor> {
         let Some(first) = self.children.first() else {

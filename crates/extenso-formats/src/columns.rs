@@ -152,7 +152,7 @@ impl Column {
     ///
     /// Errors: there is no memory for them.
     pub fn push_defaults(&mut self, n: usize) -> Result<()> {
-        let no_memory = |_| Error::value(format!("there is no memory for {n} default elements"));
+        let no_memory = |_| Error::memory(format!("there is no memory for {n} default elements"));
         each!(self, numbers => {
             numbers.try_reserve(n).map(|()| numbers.resize(numbers.len() + n, Default::default())).map_err(no_memory)
         }, other => other.push_defaults(n).map_err(no_memory))

@@ -161,6 +161,10 @@ def to_numpy(x: Any) -> Any:
         flat = x if len(sizes) == 1 else reshape(x, (prod(sizes),))
         return _objects(array_of(flat, "to_numpy").to_pylist()).reshape(sizes)
     if isinstance(x, UnionTensor):
+        if x.ndim == 0:
+            one = np.empty((), dtype=object)
+            one[()] = x.to_py()
+            return one
         return _objects(x.to_py())
     return None
 

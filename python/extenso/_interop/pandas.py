@@ -216,6 +216,8 @@ def _columns(records: StructTensor) -> "list[Column]":
 
 
 def _array(pd: Any, x: Any) -> Any:
+    if isinstance(x, UnionTensor) and x.ndim == 0:
+        raise ShapeError("to_pandas: found one element of a union.\nWanted: at least a vector. Use `expand_dims(x, 0)`.")
     masked = isinstance(x, MaskedTensor)
     values = x.values if masked else x
     if isinstance(values, Tensor) and len(values.shape) == 1:
@@ -226,11 +228,15 @@ def _array(pd: Any, x: Any) -> Any:
             return x.to_numpy()
         if masked and name not in ("bytes", "bf16", "variant", "f16"):
             return _nullable(pd, values.to_numpy(), ~x.mask.to_numpy())
-    if isinstance(x, UnionTensor):
-        return x.to_numpy()
     array = array_of(x, "to_pandas")
     pa = peer("pyarrow", "to_pandas")
     types = pa.types
+    if _has_unions(types, array.type):
+        # Nothing of pandas holds elements of several types but objects.
+        objects = np.empty(len(array), dtype=object)
+        for i, item in enumerate(x.to_py()):
+            objects[i] = item
+        return objects
     if types.is_timestamp(array.type) or types.is_duration(array.type):
         # These are dtypes of pandas itself: datetimes and time deltas.
         refuse_least(x, "to_pandas")
@@ -248,6 +254,10 @@ def _array(pd: Any, x: Any) -> Any:
             # Categories of pandas are neither missing nor nested.
             array = array.dictionary_decode()
     return pd.arrays.ArrowExtensionArray(array)
+
+
+def _has_unions(types: Any, of: Any) -> bool:
+    return types.is_union(of) or any(_has_unions(types, of.field(i).type) for i in range(of.num_fields))
 
 
 def _unknown_zone(zone: str) -> InvalidValueError:

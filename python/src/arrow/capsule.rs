@@ -9,7 +9,7 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, make_array};
 use arrow_schema::{DataType, Field, FieldRef};
-use extenso_formats::arrow::{MAX_LEVELS, too_deep};
+use extenso_formats::arrow::{MAX_LEVELS, too_deep, with_bytes};
 use extenso_formats::caught::caught;
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
@@ -165,8 +165,9 @@ fn one(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Chunks> {
     // empty one, so that it is released once.
     let (schema, data) = unsafe { (schema.as_ref(), FFI_ArrowArray::from_raw(data.as_ptr())) };
     let field = field_from(py, schema, op)?;
+    let field = with_bytes(&Arc::new(field));
     let array = imported(data, field.data_type()).map_err(|e| raised(py, e.at(op)))?;
-    Ok(Chunks { field: Arc::new(field), arrays: vec![array] })
+    Ok(Chunks { field, arrays: vec![array] })
 }
 
 fn several(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Coming> {
@@ -182,7 +183,7 @@ fn several(object: &Bound<'_, PyAny>, op: &str) -> PyResult<Coming> {
     let code = unsafe { get(&mut stream, &mut schema) };
     check(&mut stream, code).map_err(|e| raised(py, e.at(op)))?;
     let field = field_from(py, &schema, op)?;
-    Ok(Coming { field: Arc::new(field), rest: Rest::InTurn(stream) })
+    Ok(Coming { field: with_bytes(&Arc::new(field)), rest: Rest::InTurn(stream) })
 }
 
 fn next(stream: &mut FFI_ArrowArrayStream) -> Result<Option<FFI_ArrowArray>> {

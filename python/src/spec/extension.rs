@@ -3,7 +3,7 @@
 use super::{PyTypeSpec, core_spec, to_py as spec_to_py};
 use crate::error::OrRaise;
 use crate::ext::{Annotated, Class, Form, convert_static, deserialized, join, split, value_class};
-use crate::{arg, value};
+use crate::{arg, union, value};
 use extenso_core::{Provenance, TypeSpec, rebuild};
 use extenso_ext::StructSpec;
 use extenso_types::{Error, ExtSpec, Path, Segment, Spec};
@@ -120,6 +120,10 @@ impl PyExtensionSpec {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        let spec = ext_spec(slf)?;
+        if let Some(reduced) = union::reduced_union(py, &spec)? {
+            return Ok(reduced);
+        }
         let class = class_of(slf)?;
         let named = PyDict::new(py);
         let annotated = class.annotated().or_raise()?;

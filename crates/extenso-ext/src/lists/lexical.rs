@@ -3,7 +3,9 @@
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, outer, rank, zeros_of};
 use crate::guard::checked;
+use crate::masked::lists_there;
 use crate::ragged::RaggedTensor;
+use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{ExtensionType, Value, ops};
@@ -23,16 +25,24 @@ use extenso_types::{Dim, Error, Result};
 /// ```
 pub fn lexsort(keys: &[Value], axis: i64) -> Result<Value> {
     let order = || {
-        let (first, others) =
-            keys.split_first().ok_or_else(|| Error::value("no key is given").wanted("at least one key"))?;
-        let axis = int(normalize_axis(axis, rank(first)?)?);
-        others.iter().try_fold(ops::argsort(first, axis, false)?, |order, key| {
-            let key = beside(&order, key)?;
-            let again = ops::argsort(ops::take_along_axis(key, &order, axis)?, axis, false)?;
-            ops::take_along_axis(order, again, axis)
-        })
+        let first = keys.first().ok_or_else(|| Error::value("no key is given").wanted("at least one key"))?;
+        let axis = normalize_axis(axis, rank(first)?)?;
+        // A list that is missing in one key has no order.
+        match if axis > 0 { lists_there(keys)? } else { None } {
+            Some((keys, there)) => masked_by(ordered(&keys, int(axis))?, &there),
+            None => ordered(keys, int(axis)),
+        }
     };
     order().map_err(|e| e.at_part("lexsort"))
+}
+
+fn ordered(keys: &[Value], axis: i64) -> Result<Value> {
+    let (first, others) = keys.split_first().ok_or_else(|| Error::internal("there is no key"))?;
+    others.iter().try_fold(ops::argsort(first, axis, false)?, |order, key| {
+        let key = beside(&order, key)?;
+        let again = ops::argsort(ops::take_along_axis(key, &order, axis)?, axis, false)?;
+        ops::take_along_axis(order, again, axis)
+    })
 }
 
 /// The key in the axes and rows of the others.

@@ -4,7 +4,7 @@
 
 use super::groups::{Sorted, distinct};
 use super::pick::{filled_like, parts};
-use super::{Beside, along, check_scalars, flat_values, in_shape_of, only, with_flat};
+use super::{Beside, along, as_rows_beside, check_scalars, flat_values, in_shape_of, only, with_flat};
 use crate::args::{answer, typed_ref};
 use crate::axes::rank;
 use crate::categorical::CategoricalTensor;
@@ -71,7 +71,7 @@ fn integer(item: &Arg) -> Option<i64> {
 fn within(x: &Value, test: &Value, axis: Option<i64>) -> Result<Value> {
     match axis {
         Some(axis) => {
-            let lists = vec![Beside::lists("test", test)];
+            let (x, lists) = (&as_rows_beside(x, axis, test)?, vec![Beside::lists("test", test)]);
             let found = along(x, axis, lists, &|rows, test| {
                 Ok(vec![rows.with_values(members(rows, &test[0])?)?.into_value()])
             })?;
@@ -228,7 +228,7 @@ pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
         if typed_ref::<MaskedTensor>(sorted).is_some() && !lacks_rows_alone(sorted) {
             return Err(may_be_missing());
         }
-        let lists = vec![Beside::lists("sorted", sorted)];
+        let (x, lists) = (&as_rows_beside(x, -1, sorted)?, vec![Beside::lists("sorted", sorted)]);
         let places = along(x, -1, lists, &|rows, sorted| {
             check_scalars(rows)?;
             if typed_ref::<RaggedTensor>(&sorted[0]).is_some_and(|rows| is_masked(rows.values())) {

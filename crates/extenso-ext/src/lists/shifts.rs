@@ -4,7 +4,7 @@ use super::counts::Counts;
 use super::{along, in_shape_of, only, or_missing};
 use crate::args::typed_ref;
 use crate::axes::rank;
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, missing_lists};
 use crate::missing::{mask, one_more};
 use crate::ragged::{RaggedTensor, flatten};
 use crate::structs::{StructTensor, masked_by};
@@ -29,19 +29,31 @@ use extenso_types::Result;
 /// assert_eq!(show(lists::shift(&x, by, Some(0.into()), -1).unwrap()), "[[0, 1, 2], [], [5, 0]]");
 /// ```
 pub fn shift(x: &Value, by: impl Into<Arg>, value: Option<Arg>, axis: i64) -> Result<Value> {
-    let moved = |by: &Counts| match by {
-        // Records have no zeros and are moved as they are, along the innermost axis.
-        Counts::All(by) if !(of_records(x)? && normalize_axis(axis, rank(x)?)? + 1 == rank(x)?) => {
-            ops::shift_in(x, value.clone().map_or_else(|| missing_element(x).map(Arg::from), Ok)?, axis, *by)
+    let moved = |by: &Counts| {
+        if let (Counts::All(by), Some(lists)) = (by, lists_of_one_size(x, axis)?) {
+            // A list that is missing stays so, whatever enters the others.
+            return masked_by(shift(lists.values(), *by, value.clone(), axis)?, lists.mask());
         }
-        each @ (Counts::All(_) | Counts::Data(..)) => {
-            let moved = along(x, axis, each.beside()?, &|rows, beside| {
-                Ok(vec![moved_by(rows, &each.for_each(rows, beside)?, value.as_ref())?])
-            })?;
-            in_shape_of(x, axis, only(moved)?)
+        match by {
+            // Records have no zeros and are moved as they are, along the innermost axis.
+            Counts::All(by) if !(of_records(x)? && normalize_axis(axis, rank(x)?)? + 1 == rank(x)?) => {
+                ops::shift_in(x, value.clone().map_or_else(|| missing_element(x).map(Arg::from), Ok)?, axis, *by)
+            }
+            each @ (Counts::All(_) | Counts::Data(..)) => {
+                let moved = along(x, axis, each.beside()?, &|rows, beside| {
+                    Ok(vec![moved_by(rows, &each.for_each(rows, beside)?, value.as_ref())?])
+                })?;
+                in_shape_of(x, axis, only(moved)?)
+            }
         }
     };
     Counts::of("by", &by.into()).and_then(|by| moved(&by)).map_err(|e| e.at_part("shift"))
+}
+
+/// Lists of one size of which some are missing, where the axis is in them.
+fn lists_of_one_size(x: &Value, axis: i64) -> Result<Option<MaskedTensor>> {
+    let inside = normalize_axis(axis, rank(x)?)? > 0;
+    Ok(missing_lists(x).filter(|lists| inside && typed_ref::<RaggedTensor>(lists.values()).is_none()))
 }
 
 fn of_records(x: &Value) -> Result<bool> {

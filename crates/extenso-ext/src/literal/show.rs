@@ -15,22 +15,25 @@ impl fmt::Display for Literal {
             Literal::Str(v) => write_text(f, v),
             Literal::Value(held) => match super::to_literal(&held.0) {
                 Ok(literal) => literal.fmt(f),
-                Err(_) => held.0.fmt(f),
+                Err(_) => write!(f, "{}", held.0),
             },
             Literal::Bytes(v) => write!(f, "b\"{}\"", v.escape_ascii().to_string().replace("\\'", "'")),
             Literal::List(items) => {
+                let shown = f.precision().map_or(items.len(), |most| most.min(items.len()));
                 f.write_str("[")?;
-                for (i, item) in items.iter().enumerate() {
-                    write!(f, "{}{item}", if i > 0 { ", " } else { "" })?;
+                for (i, item) in items[..shown].iter().enumerate() {
+                    f.write_str(if i > 0 { ", " } else { "" })?;
+                    item.fmt(f)?;
                 }
-                f.write_str("]")
+                f.write_str(if shown == items.len() { "]" } else { ", ...]" })
             }
             Literal::Record(fields) => {
                 f.write_str("{")?;
                 for (i, (name, value)) in fields.iter().enumerate() {
                     f.write_str(if i > 0 { ", " } else { "" })?;
                     write_text(f, name)?;
-                    write!(f, ": {value}")?;
+                    f.write_str(": ")?;
+                    value.fmt(f)?;
                 }
                 f.write_str("}")
             }

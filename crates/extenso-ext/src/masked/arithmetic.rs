@@ -5,7 +5,7 @@
 
 use super::MaskedTensor;
 use super::operands::{Item, Mask, Operands};
-use super::structure::{in_one_mask, stretched};
+use super::structure::stretched;
 use crate::args::{again, answer, answer_ext, flat, held, on_value, typed, typed_arg, wrap};
 use crate::axes::{dim, outer, rank};
 use crate::meaning::order::lacks_identity;
@@ -202,14 +202,19 @@ pub(super) fn where_(call: &Call<'_>) -> Answer {
         let mask = Mask { mask: outer.mask.clone().into(), covers, rank: operands.rank };
         return wrap(chosen, |values| mask.over(values));
     }
-    let picked = again(call, &operands.values())?;
     if let Some(mask) = condition.only_mask(&[x, y], operands.rank)? {
-        return wrap(picked, |values| mask.over(values));
+        return wrap(again(call, &operands.values())?, |values| mask.over(values));
     }
-    // As far as rows are chosen, and not their elements, a row that is missing stays one.
-    let covers = [x, y].iter().filter_map(|item| item.covers(operands.rank)).max().unwrap_or(0);
+    // As far as rows are chosen, and not their elements, a row that is missing stays one: a mask of more axes comes after that of the rows.
+    let covers = [x, y].iter().filter_map(|item| item.covers(operands.rank)).min().unwrap_or(0);
     let covers = covers.max(condition.tells_apart(operands.rank)?);
-    let present = |item: &Item| item.mask(operands.rank, covers).map(|mask| mask.map_or(Arg::from(true), Arg::Value));
+    let is_inside = |item: &Item| item.covers(operands.rank).is_some_and(|own| own > covers);
+    let value = |item: &Item| if is_inside(item) { item.given() } else { item.value() };
+    let picked = again(call, &[condition.value(), value(x), value(y)])?;
+    let present = |item: &Item| match is_inside(item) {
+        true => Ok(Arg::from(true)),
+        false => item.mask(operands.rank, covers).map(|mask| mask.map_or(Arg::from(true), Arg::Value)),
+    };
     let chosen = ops::where_(condition.without_last(operands.rank - covers)?, present(x)?, present(y)?)?;
     let mut masks = SmallVec::<[Mask; 2]>::from_iter([Mask { mask: chosen, covers, rank: operands.rank }]);
     if let Some(covers) = condition.covers(operands.rank)
@@ -235,11 +240,7 @@ pub(super) fn reduce(call: &Call<'_>) -> Answer {
     };
     if inside {
         let folded = on_value(call, rows.as_ref().unwrap_or(x.values()))?;
-        return answer(if Reduce::of(call.attrs)?.keepdims {
-            in_one_mask(folded, x.mask())
-        } else {
-            masked_by(folded, x.mask())
-        }?);
+        return answer(masked_by(folded, x.mask())?);
     }
     match rows {
         Some(rows) => answer(on_value(call, &rows)?),

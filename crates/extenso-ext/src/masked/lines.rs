@@ -5,13 +5,13 @@
 //! together, and the op is the op on the values.
 
 use super::arithmetic::identity;
-use super::structure::{in_one_mask, inside, stretched};
+use super::structure::{inside, stretched};
 use super::{MaskedTensor, trailing};
 use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
 use crate::axes::{rank, zeros_of};
 use crate::meaning::order::in_numbers;
 use crate::meaning::over_elements;
-use crate::ragged::zero;
+use crate::ragged::{RaggedTensor, zero};
 use crate::structs::masked_by;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::{ArgExtreme, Cumulative, RowSort, Shift, Sort};
@@ -152,8 +152,7 @@ fn extreme(call: &Call<'_>, fold: &'static OpDef) -> Answer {
             return extreme_beside(call, &x, fold);
         }
         let found = call_one(call.op, &[Arg::from(x.values())], call.attrs)?;
-        let keepdims = ArgExtreme::of(call.attrs)?.keepdims;
-        return answer(if keepdims { in_one_mask(found, x.mask()) } else { masked_by(found, x.mask()) }?);
+        return answer(masked_by(found, x.mask())?);
     }
     // Missing rows have no elements, and no places among those of the others.
     if let Some(rows) = x.rows_there()? {
@@ -211,7 +210,11 @@ fn comparable(x: &MaskedTensor) -> Result<MaskedTensor> {
         return comparable(&MaskedTensor::new(tensor?, x.mask().clone())?);
     }
     let Ok(values) = x.values().tensor() else {
-        return Err(Error::shape("rows are missing as a whole").wanted("an axis inside the rows"));
+        return Err(match typed::<RaggedTensor>(x.values()) {
+            Some(_) => Error::shape("rows are missing as a whole").wanted("an axis inside the rows"),
+            None => Error::dispatch("the elements have no order")
+                .wanted("numbers, booleans, texts, or a type with an order"),
+        });
     };
     match values.dtype().kind() {
         DTypeKind::Bool => MaskedTensor::new(ops::cast(values, DType::U8)?, x.mask().clone()),

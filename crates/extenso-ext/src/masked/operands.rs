@@ -225,6 +225,15 @@ impl Item {
         }
     }
 
+    /// The operand as it is.
+    pub(super) fn given(&self) -> Arg {
+        match self {
+            Item::Plain(arg, _) => arg.clone(),
+            Item::Masked(x, ..) => Arg::Value(x.clone().into_value()),
+        }
+    }
+
+    /// The operand without its mask.
     pub(super) fn value(&self) -> Arg {
         match self {
             Item::Plain(arg, _) => arg.clone(),

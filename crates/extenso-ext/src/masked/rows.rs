@@ -2,16 +2,16 @@
 //!
 //! A missing row is not joined, counted or looked into: the op is that on the others, and the row stays missing.
 
-use super::MaskedTensor;
 use super::operands::Mask;
 use super::structure::along_axes;
+use super::{MaskedTensor, missing_lists};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{is_ragged, one_row, one_size, outer, positions, rank, rows_of_one, zeros_of};
 use crate::missing::mask as masked_where;
 use crate::ragged::RaggedTensor;
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::Attrs;
-use extenso_core::ops::{LastAxis, ManyAxes, OneAxis, Squeeze, Transpose};
+use extenso_core::ops::{LastAxis, LinearScan, ManyAxes, OneAxis, Squeeze, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_types::{Dim, Error, Result};
@@ -126,12 +126,14 @@ pub(super) fn like(call: &Call<'_>) -> Result<Option<Value>> {
 /// `linear_scan` inside rows that may be missing in either argument.
 pub(super) fn recurrence(call: &Call<'_>) -> Result<Option<Value>> {
     let [x, link, rest @ ..] = call.args else { return Ok(None) };
-    let beside = link.value().is_ok_and(|link| rank(link).is_ok_and(|rank| rank > 1));
-    if !beside || ![x, link].into_iter().any(|arg| masked_rows(arg).is_some()) {
+    let with_rows = [x, link].into_iter().any(|arg| masked_rows(arg).is_some());
+    let (x, link) = (x.value()?, link.value()?);
+    let in_lists = || Ok::<_, Error>(normalize_axis(LinearScan::of(call.attrs)?.axis, rank(x)?)? > 0);
+    if rank(link)? < 2 || !(with_rows || *call.op == ops::LINEAR_SCAN && in_lists()?) {
         return Ok(None);
     }
-    let Some((mut args, mask)) = rows_there(&[x.clone(), link.clone()])? else { return Ok(None) };
-    args.extend_from_slice(rest);
+    let Some((lists, mask)) = lists_there(&[x.clone(), link.clone()])? else { return Ok(None) };
+    let args: Vec<Arg> = lists.into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();
     Ok(Some(MaskedTensor::new(call_one(call.op, &args, call.attrs)?, mask)?.into_value()))
 }
 
@@ -141,29 +143,47 @@ fn missing_rows() -> Error {
         .hint("Write `drop_none(x, axis=0)` around them.")
 }
 
-/// The arguments with nothing in rows that are missing in one of them, and which rows are there; none unless one is such rows.
+/// The arguments with nothing in rows that are missing in one of them, and which rows are there; none unless lists are missing, and one argument has
+/// rows.
 ///
 /// Errors: an argument that is no rows.
 pub(crate) fn rows_there(args: &[Arg]) -> Result<Option<(Vec<Arg>, Tensor)>> {
-    let masks = args.iter().filter_map(masked_rows).map(|x| Ok(x.mask));
+    let has_rows = |arg: &Arg| typed_arg::<RaggedTensor>(arg).is_some() || masked_rows(arg).is_some();
+    if !args.iter().any(has_rows) {
+        return Ok(None);
+    }
+    let values: Option<Vec<Value>> = args.iter().map(|arg| arg.value().ok().cloned()).collect();
+    let Some(values) = values else { return Ok(None) };
+    Ok(lists_there(&values)?.map(|(values, mask)| (values.into_iter().map(Arg::Value).collect(), mask)))
+}
+
+/// The values without what says that lists are missing as a whole, and which lists are there in all of them; none unless some are missing.
+///
+/// Lists of one size keep what lies under; where a value has rows all are rows, of which those have nothing. Errors: a value that has no lists.
+pub(crate) fn lists_there(values: &[Value]) -> Result<Option<(Vec<Value>, Tensor)>> {
+    let masks = values.iter().filter_map(missing_lists).map(|x| Ok(x.mask));
     let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
     let Some(mask) = masks.reduce(both).transpose()? else { return Ok(None) };
-    let rows_of = |arg: &Arg| match arg.value()? {
-        value if rank(value)? < 2 => Err(Error::shape("a value has no rows").wanted("rows in each argument")),
-        value => match typed::<MaskedTensor>(value) {
-            Some(x) => typed(x.values()).map_or_else(|| RaggedTensor::of_uniform(value), Ok),
-            None => typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok),
-        },
+    let lists: Vec<Value> =
+        values.iter().map(|value| missing_lists(value).map_or_else(|| value.clone(), |x| x.values)).collect();
+    if lists.iter().any(|lists| rank(lists).is_ok_and(|axes| axes < 2)) {
+        return Err(Error::shape("a value has no rows").wanted("rows in each argument"));
+    }
+    if lists.iter().all(|lists| typed::<RaggedTensor>(lists).is_none()) {
+        return Ok(Some((lists, mask)));
+    }
+    let rows = |lists: &Value| {
+        let rows = typed(lists).map_or_else(|| RaggedTensor::of_uniform(lists), Ok)?;
+        rows.only_where(&mask).map(ExtensionType::into_value)
     };
-    let args = args.iter().map(|arg| Ok(Arg::Value(rows_of(arg)?.only_where(&mask)?.into_value())));
-    Ok(Some((args.collect::<Result<_>>()?, mask)))
+    Ok(Some((lists.iter().map(rows).collect::<Result<_>>()?, mask)))
 }
 
 /// `concat` of the rows themselves: a row is there where it is in every part.
 pub(super) fn concat(call: &Call<'_>) -> Result<Option<Value>> {
     let parts = flat(call);
-    let Some(x) = parts.iter().find_map(masked_rows) else { return Ok(None) };
-    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
+    let Some(Arg::Value(first)) = parts.first() else { return Ok(None) };
+    let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(first)?)?;
     let Some((parts, mask)) = (if axis > 0 { rows_there(parts)? } else { None }) else { return Ok(None) };
     Ok(Some(MaskedTensor::new(ops::concat(Arg::List(parts), int(axis))?, mask)?.into_value()))
 }
@@ -195,8 +215,5 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
             _ => super::structure::whole(call),
         };
     };
-    if normalize_axis(LastAxis::of(call.attrs)?.axis, rank(x.value()?)?)? == 0 {
-        return Err(Error::shape("rows are missing as a whole").wanted("an axis inside the rows"));
-    }
     answer(MaskedTensor::new(call_one(call.op, &args, call.attrs)?, mask)?.into_value())
 }

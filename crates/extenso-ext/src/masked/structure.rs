@@ -3,7 +3,7 @@
 //! Ops along the axes that the mask has apply to both; ops inside apply to the values alone; any other op sees the mask
 //! stretched to all axes of the values.
 
-use super::{MaskedTensor, trailing};
+use super::{MaskedTensor, missing_lists, trailing};
 use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
 use crate::axes::{dim, is_ragged, outer, positions, rank, witness, zeros_of};
 use crate::missing::{mask, one_more};
@@ -12,7 +12,7 @@ use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::{AttrSet, Attrs, Axes};
 use extenso_core::ops::{OneAxis, Pad, Reshape, Slice};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops, strengthen};
+use extenso_core::{Answer, Arg, Call, ExtensionType, Value, call_one, ops, strengthen};
 use extenso_types::{DType, Dim, Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,19 +49,6 @@ pub(crate) fn stretched(x: &MaskedTensor) -> Result<MaskedTensor> {
     }
     let mask = ops::broadcast_like(x.wide_mask()?, x.values())?;
     MaskedTensor::new(x.values().clone(), mask.tensor()?.clone())
-}
-
-/// The values under a mask of their outer axes, which is one with the mask that they have themselves.
-pub(super) fn in_one_mask(values: Value, mask: &Tensor) -> Result<Value> {
-    let own = typed::<MaskedTensor>(&values).map(|x| x.mask_rank()).transpose()?;
-    let more = own.zip(mask.rank()).map_or(0, |(own, outer)| own.saturating_sub(outer));
-    match typed::<MaskedTensor>(&values) {
-        Some(inner) if more > 0 => {
-            let both = ops::logical_and(trailing(&mask.clone().into(), more)?, inner.mask())?;
-            Ok(MaskedTensor::new(inner.values().clone(), both.tensor()?.clone())?.into_value())
-        }
-        Some(_) | None => masked_by(values, mask),
-    }
 }
 
 /// The op on values and mask.
@@ -389,6 +376,16 @@ pub(crate) fn concat(call: &Call<'_>) -> Answer {
     }
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(&given[0])?)?;
     let parts: Vec<Layers> = given.iter().map(Layers::of).collect::<Result<_>>()?;
+    let of_one_size = |part: &Layers| !is_ragged(&part.values, 1);
+    if parts.iter().any(of_one_size) && !parts.iter().all(of_one_size) {
+        // Beside rows, lists of one size are rows.
+        let as_rows = |part: &Value| match missing_lists(part) {
+            Some(lists) => masked_by(rows_of_lists(lists.values())?, lists.mask()),
+            None => rows_of_lists(part),
+        };
+        let rows: Vec<Arg> = given.iter().map(|part| as_rows(part).map(Arg::Value)).collect::<Result<_>>()?;
+        return answer(call_one(call.op, &[Arg::List(rows)], call.attrs)?);
+    }
     let ranks: BTreeSet<usize> = parts.iter().flat_map(|part| part.masks.keys().copied()).collect();
     let (outer, inner): (BTreeSet<usize>, BTreeSet<usize>) = ranks.into_iter().partition(|rank| *rank <= axis);
     let rows = parts.iter().any(|part| is_ragged(&part.values, 1));
@@ -407,6 +404,13 @@ pub(crate) fn concat(call: &Call<'_>) -> Answer {
     let masks: Vec<Value> = parts.iter().map(|x| x.mask().clone().into()).collect();
     let values = ops::concat(values, int(axis))?;
     answer_ext(MaskedTensor::new(values, ops::concat(masks, int(axis))?.tensor()?.clone())?)
+}
+
+fn rows_of_lists(lists: &Value) -> Result<Value> {
+    match typed_ref::<RaggedTensor>(lists) {
+        Some(_) => Ok(lists.clone()),
+        None => Ok(RaggedTensor::of_uniform(lists)?.into_value()),
+    }
 }
 
 /// Parts whose masks are joined as they stand, each with those of its rank, so that a missing row is no row of missing elements.

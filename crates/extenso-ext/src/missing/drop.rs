@@ -1,11 +1,12 @@
 //! Missing values left out of the lists that they stand in.
 
-use super::as_rows;
+use super::{as_rows, under_mask};
 use crate::args::typed;
 use crate::axes::rank;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
+use crate::union::UnionTensor;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{Error, Result};
@@ -70,7 +71,13 @@ impl Along {
         if let Some(rows) = typed::<RaggedTensor>(x) {
             return self.of_rows(&rows, at);
         }
-        if let Some(masked) = typed::<MaskedTensor>(x) {
+        if let Some(union) = typed::<UnionTensor>(x) {
+            return match union.there()?.filter(|_| at.fixed == 0 && self.is_about(at.outer)) {
+                Some(there) => ops::boolean_mask(x, there, 0),
+                None => Ok(x.clone()),
+            };
+        }
+        if let Some(masked) = under_mask(x)? {
             return self.of_masked(x, &masked, at);
         }
         let Some(records) = typed::<StructTensor>(x) else { return Ok(x.clone()) };
@@ -85,7 +92,7 @@ impl Along {
     fn of_rows(&self, rows: &RaggedTensor, at: Place) -> Result<Value> {
         let mut rows = rows.compact()?;
         let items = Place { fixed: 1, outer: at.outer + 1 };
-        if let Some(masked) = typed::<MaskedTensor>(rows.values())
+        if let Some(masked) = under_mask(rows.values())?
             && masked.mask_rank()? == 1
             && self.is_about(items.outer)
         {
@@ -99,6 +106,10 @@ impl Along {
     fn of_masked(&self, x: &Value, masked: &MaskedTensor, at: Place) -> Result<Value> {
         let axes = masked.mask_rank()?;
         if axes <= at.fixed || !self.is_about(at.outer + axes - 1) {
+            if axes > 1 && at.fixed < 2 && typed::<MaskedTensor>(masked.values()).is_some() {
+                // Lists that are missing hold elements that are: each list is a row then.
+                return self.of_rows(&as_rows(x)?, at);
+            }
             let inside = Place { fixed: at.fixed.max(axes), ..at };
             let left = self.left(masked.values(), inside)?;
             return Ok(MaskedTensor::new(left, masked.mask().clone())?.into_value());

@@ -9,13 +9,14 @@ use super::{RaggedTensor, take_in_rows};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, one_row, rank};
 use crate::masked::MaskedTensor;
+use crate::structs::masked_by;
 use extenso_core::attrs::{AttrSet, Attrs, Axes, NoAttrs};
 use extenso_core::ops::TopK;
 use extenso_core::ops::{
     ArgExtreme, Cumulative, LastAxis, LinearScan, OneAxis, RowScan, RowShift, RowSort, Shift, Sort,
 };
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, RowPartition, Value, call_one, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, RowPartition, Tensor, Value, call_one, ops};
 use extenso_types::{Error, Result};
 
 /// `sort` orders each row.
@@ -164,11 +165,17 @@ pub(super) fn shift(call: &Call<'_>) -> Answer {
 /// `linear_scan` goes along each row, or each column of rows.
 pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
     let [x, link] = flat(call) else { return Ok(None) };
-    let (Some(x), Some(link)) = (typed_arg::<RaggedTensor>(x), typed_arg::<RaggedTensor>(link)) else {
+    // Rows that may be missing come first, and the others after.
+    if [x, link].into_iter().any(|arg| typed_arg::<MaskedTensor>(arg).is_some()) {
+        return Ok(None);
+    }
+    if rank(x.value()?)? != rank(link.value()?)? {
         return Err(Error::shape("one argument is ragged, the other is not")
             .wanted("two of one shape")
             .hint("Write `broadcast_like(link, x)`."));
-    };
+    }
+    let as_rows = |arg: &Arg| typed_arg::<RaggedTensor>(arg).map_or_else(|| RaggedTensor::of_uniform(arg.value()?), Ok);
+    let (x, link) = (as_rows(x)?, as_rows(link)?);
     let LinearScan { axis, reverse } = *LinearScan::of(call.attrs)?;
     let scanned = |lines: &[Value], rows: &RowPartition| {
         let args = [Arg::from(&lines[0]), Arg::from(&lines[1]), rows.into()];
@@ -206,6 +213,17 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
     if axis == 1 && x.rank()? == 2 && typed::<MaskedTensor>(indices.values()).is_some() {
         return answer(take_in_rows(&x.into_value(), &indices.into_value(), axis)?);
     }
+    let (of_rows, at) = (inner_rows_there(&x)?, inner_rows_there(&indices)?);
+    if axis == 1 && (of_rows.is_some() || at.is_some()) {
+        // Rows that are missing inside have no element in any column.
+        let (at, mask) = at.map_or((indices, None), |(rows, mask)| (rows, Some(mask)));
+        let args = [of_rows.map_or(x, |(rows, _)| rows), at].map(|rows| Arg::Value(rows.into_value()));
+        let taken = RaggedTensor::from_value(&call_one(call.op, &args, call.attrs)?)?;
+        return match mask {
+            Some(mask) => answer_ext(taken.with_values(masked_by(taken.values().clone(), &mask)?)?),
+            None => answer_ext(taken),
+        };
+    }
     if let Some(taken) = taken_across(&x, &indices, axis)? {
         return answer_ext(taken);
     }
@@ -223,6 +241,13 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
             answer_ext(x.with_values(call_one(call.op, &args, &attrs).map_err(Error::within_rows)?)?)
         }
     }
+}
+
+/// Rows in rows, of which the inner ones may be missing: with nothing in those, and which are there; none of others.
+fn inner_rows_there(x: &RaggedTensor) -> Result<Option<(RaggedTensor, Tensor)>> {
+    let Some(masked) = typed::<MaskedTensor>(x.values()) else { return Ok(None) };
+    let Some(rows) = masked.rows_there()? else { return Ok(None) };
+    Ok(Some((x.with_values(rows.into_value())?, masked.mask().clone())))
 }
 
 /// The elements at numbers of rows, where the axis has rows inside and these hold scalars.

@@ -48,12 +48,8 @@ impl StructSpec {
 
     /// The sizes of the records, as the fields tell them.
     pub fn known_shape(&self) -> Shape {
-        let size = |axis: usize| {
-            let fields = self.fields.iter().map(|(_, spec)| spec);
-            let sizes = || fields.clone().chain(&self.records).filter_map(|spec| axis_of(spec, axis));
-            sizes().find(|dim| dim.known().is_some()).or_else(|| sizes().next()).unwrap_or_else(Dim::any)
-        };
-        Shape::new((0..self.rank).map(size))
+        let parts = || self.fields.iter().map(|(_, spec)| spec).chain(&self.records);
+        Shape::new((0..self.rank).map(|axis| size_of(parts(), axis).unwrap_or_else(Dim::any)))
     }
 
     pub(super) fn of(value: &StructTensor) -> StructSpec {
@@ -75,6 +71,27 @@ impl StructSpec {
         };
         Shape::new((0..self.rank).map(dim))
     }
+}
+
+/// The size of one axis of records with these parts: the first that is known, and else what the first part says that says something.
+fn size_of<'a>(parts: impl Iterator<Item = &'a Spec>, axis: usize) -> Option<Dim> {
+    let mut first = None;
+    for size in parts.filter_map(|spec| axis_of(spec, axis)) {
+        if size.known().is_some() {
+            return Some(size);
+        }
+        first.get_or_insert(size);
+    }
+    first
+}
+
+/// The size of one axis of records of a spec, as their fields tell it; none of an axis that they have not.
+pub(crate) fn axis_of_records(ext: &ExtSpec, axis: usize) -> Option<Dim> {
+    let has_axis = match ext.static_data.get("rank") {
+        Some(StaticValue::Int(rank)) => usize::try_from(*rank).is_ok_and(|rank| axis < rank),
+        _ => false,
+    };
+    has_axis.then(|| size_of(ext.components.iter().map(|(_, spec)| spec), axis).unwrap_or_else(Dim::any))
 }
 
 impl TypeSpec for StructSpec {

@@ -4,10 +4,11 @@ use super::path::{masked_by, select};
 use super::{Field, StructTensor};
 use crate::args::{int, typed};
 use crate::axes::{outer, rank, zeros, zeros_of};
-use crate::masked::{MaskedTensor, trailing};
+use crate::masked::{MaskedTensor, missing_lists, trailing};
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, MAX_RANK, Tensor, Value, ops};
 use extenso_types::{Dim, Error, Result, Shape};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Records of these fields, as deep inside as the lists of the deepest one go, or `depth_limit` axes deep. Awkward Array's name.
@@ -45,9 +46,12 @@ fn checked(fields: &[Field], depth_limit: Option<i64>) -> Result<usize> {
 fn zipped(mut fields: Vec<Field>, depth: usize) -> Result<Value> {
     let ranks: Result<Vec<usize>> = fields.iter().map(|(_, value)| rank(value)).collect();
     let ranks = ranks?;
-    let most = ranks.iter().copied().max().unwrap_or(0);
-    let (deepest, axes) = (ranks.iter().position(|rank| *rank == most).unwrap_or(0), most.min(depth));
-    let masks = fields.iter().filter(|_| axes > 1).filter_map(|(_, value)| mask_of_rows(value));
+    let axes = ranks.iter().copied().max().unwrap_or(0).min(depth);
+    if axes > 1 && fields.iter().all(|(_, value)| is_of_one_size(value)) {
+        return in_lists(fields, depth, axes);
+    }
+    let masks =
+        fields.iter().filter(|_| axes > 1).filter_map(|(_, value)| missing_lists(value).map(|x| x.mask().clone()));
     let both = |a: Result<Value>, b: Result<Value>| ops::logical_and(a?, b?);
     if let Some(there) = masks.map(|mask| Ok(mask.into())).reduce(both).transpose()? {
         for ((name, value), _) in fields.iter_mut().zip(ranks).filter(|(_, rank)| *rank > 1) {
@@ -62,6 +66,14 @@ fn zipped(mut fields: Vec<Field>, depth: usize) -> Result<Value> {
         }
         return Ok(rows.with_values(zipped(fields, depth - 1)?)?.into_value());
     }
+    in_records(fields, depth)
+}
+
+/// Records of fields whose outer axes are of one size.
+fn in_records(mut fields: Vec<Field>, depth: usize) -> Result<Value> {
+    let ranks: Vec<usize> = fields.iter().map(|(_, value)| rank(value)).collect::<Result<_>>()?;
+    let most = ranks.iter().copied().max().unwrap_or(0);
+    let (deepest, axes) = (ranks.iter().position(|rank| *rank == most).unwrap_or(0), most.min(depth));
     let like = fields[deepest].1.clone();
     for ((name, value), rank) in fields.iter_mut().zip(ranks) {
         if rank < axes {
@@ -82,15 +94,36 @@ fn in_rows(value: &Value, rank: usize, rows: &RaggedTensor) -> Result<Value> {
     }
 }
 
-/// Which rows are there, of a value that may lack rows as a whole.
-fn mask_of_rows(value: &Value) -> Option<Tensor> {
-    let masked = typed::<MaskedTensor>(value)?;
-    typed::<RaggedTensor>(masked.values()).map(|_| masked.mask().clone())
+/// Whether the lists of a value, if it has some, have one size.
+fn is_of_one_size(value: &Value) -> bool {
+    match typed::<MaskedTensor>(value) {
+        Some(masked) => is_of_one_size(masked.values()),
+        None => typed::<RaggedTensor>(value).is_none(),
+    }
+}
+
+/// Records in lists of one size, which are missing where those of a field are.
+fn in_lists(mut fields: Vec<Field>, depth: usize, axes: usize) -> Result<Value> {
+    let mut masks = BTreeMap::<usize, Value>::new();
+    for (_, value) in &mut fields {
+        while let Some(masked) = typed::<MaskedTensor>(value).filter(|x| x.mask_rank().is_ok_and(|own| own < axes)) {
+            let (own, mask) = (masked.mask_rank()?, Value::from(masked.mask().clone()));
+            let of_lists = own > 0 && own < rank(masked.values())?;
+            if !of_lists {
+                break;
+            }
+            let both = masks.remove(&own).map_or(Ok(mask.clone()), |other| ops::logical_and(other, &mask))?;
+            masks.insert(own, both);
+            *value = masked.values().clone();
+        }
+    }
+    let whole = in_records(fields, depth)?;
+    masks.into_values().rev().try_fold(whole, |whole, mask| masked_by(whole, mask.tensor()?))
 }
 
 /// The lists where they are there in all fields, and empty ones elsewhere.
 fn lists_where(value: &Value, there: &Tensor) -> Result<Value> {
-    let inner = typed::<MaskedTensor>(value).filter(|_| mask_of_rows(value).is_some());
+    let inner = missing_lists(value);
     let value = inner.as_ref().map_or(value, MaskedTensor::values);
     let rows = typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok)?;
     Ok(rows.only_where(there)?.into_value())

@@ -10,10 +10,8 @@ mod rectangle;
 mod source;
 mod union;
 
-use super::import::picked_of;
 use super::levels::checked_levels;
 use super::{import, registered};
-use crate::caught::caught;
 use crate::columns::{BadRow, OnError};
 use crate::looks::{in_row, most, provenance, refused, without};
 use crate::names::some_names;
@@ -89,13 +87,7 @@ pub(crate) fn rows_as(
         done => return done,
     };
     // What no row has may be what failed.
-    if affordable(array.get_array_memory_size()).is_err() {
-        return Err(failed);
-    }
-    match caught(|| picked_of(array, std::iter::once(0..array.len()), array.len())) {
-        Ok(Ok(array)) => read_rows(field, array.as_ref(), start, known, spec, on_error),
-        Ok(Err(_)) | Err(_) => Err(failed),
-    }
+    read_rows(field, import::alone(array, failed)?.as_ref(), start, known, spec, on_error)
 }
 
 fn read_rows(

@@ -5,6 +5,7 @@ mod typed;
 
 use super::levels::checked_levels;
 use super::texts::dtype_of;
+use crate::caught::caught;
 use crate::columns::{BadRows, OnError};
 use crate::looks::{Seen, judged};
 use crate::ops::any_rows;
@@ -56,7 +57,13 @@ pub(crate) fn rows_of_field(
     on_error: OnError,
 ) -> Result<(Value, BadRows)> {
     checked_levels(array.data_type())?;
-    let value = match value(&Path::root(), field, array) {
+    let read = |array: &dyn Array| {
+        let read = value(&Path::root(), field, array);
+        // What no row has may be what failed.
+        let nested = array.data_type().is_nested();
+        read.or_else(|failed| if nested { value(&Path::root(), field, &*alone(array, failed)?) } else { Err(failed) })
+    };
+    let value = match read(array) {
         Err(_) if on_error != OnError::Raise => {
             let decode = |rows: &ArrayRef, at: usize, _: OnError| {
                 Ok((rows_of_field(field, rows.as_ref(), at, OnError::Raise)?.0, Vec::new()))
@@ -67,6 +74,19 @@ pub(crate) fn rows_of_field(
     };
     let spec = any_rows(&value.spec()?);
     judged(value, BadRows::default(), Seen::from(start, &[]), &spec, on_error)
+}
+
+/// A copy of an array without what none of its items has.
+///
+/// Errors: what a read of the array failed with, where there is no memory for a copy, or none can be made.
+pub(crate) fn alone(array: &dyn Array, failed: Error) -> Result<ArrayRef> {
+    if affordable(array.get_array_memory_size()).is_err() {
+        return Err(failed);
+    }
+    match caught(|| picked_of(array, std::iter::once(0..array.len()), array.len())) {
+        Ok(Ok(copy)) => Ok(copy),
+        Ok(Err(_)) | Err(_) => Err(failed),
+    }
 }
 
 /// The field of an array that comes without one.

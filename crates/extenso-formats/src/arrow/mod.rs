@@ -86,6 +86,7 @@ pub(crate) use moved::picked;
 pub(crate) use parts::check_whole;
 #[cfg(feature = "parquet")]
 pub(crate) use texts::as_bytes;
+pub use texts::with_bytes;
 #[cfg(feature = "parquet")]
 pub(crate) use vocabularies::Vocabularies;
 #[cfg(feature = "ipc")]

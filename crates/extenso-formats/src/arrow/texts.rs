@@ -10,8 +10,20 @@ use std::sync::Arc;
 /// Where the metadata of a field of bytes says that they are texts.
 const TEXT: &str = "extenso:text";
 
+/// The field by which texts come as the bytes that they are, at any level, for arrays whose texts nobody looked at.
+///
+/// A text that is not UTF-8 is then a fault of its row. Words of dictionaries, and what runs repeat, stay as they are.
+///
+/// ```
+/// # use extenso_formats::arrow::{schema::{DataType, Field}, with_bytes};
+/// let field = with_bytes(&Field::new("name", DataType::Utf8, true).into());
+/// assert_eq!(*field.data_type(), DataType::Binary);
+/// ```
+pub fn with_bytes(field: &FieldRef) -> FieldRef {
+    inside(field, &mut with_bytes).or_else(|| as_bytes(field)).unwrap_or_else(|| field.clone())
+}
+
 /// The field of the bytes that texts are; none of a field of something else, or of a type of an extension.
-#[cfg(feature = "ipc")]
 pub fn as_bytes(field: &Field) -> Option<FieldRef> {
     let bytes = match field.data_type() {
         DataType::Utf8 => DataType::Binary,

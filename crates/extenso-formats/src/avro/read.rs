@@ -21,8 +21,9 @@ use crate::source::{is_packed, reading, unpack};
 use arrow_array::ArrayRef;
 use arrow_schema::FieldRef;
 use extenso_core::{Tensor, ops, side_by_side, threads};
-use extenso_types::{Path, Result, Spec};
+use extenso_types::{Error, Path, Result, Spec};
 use std::io::BufRead;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How Avro is read: `AvroOptions::default()` reads all of a file as what it is.
 #[derive(Clone, Default, Debug)]
@@ -233,12 +234,20 @@ impl<R: BufRead> Reader<R> {
             tasks.push((block, desk, given, first));
         }
         let (schema, on_error) = (&self.schema, self.on_error);
+        // All together are not more than the last may be given, or wait for their turn.
+        let shared = AtomicU64::new(most.left());
+        let has_room = |bytes: usize| {
+            let take = |left: u64| left.checked_sub(bytes as u64);
+            shared.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+        };
         let done = side_by_side(tasks, |(block, desk, given, row)| {
             let (mut left, mut bad) = (given, Vec::new());
-            let read = block
-                .clone()
-                .unpack(&mut left)
-                .and_then(|stored| rows(schema, desk, &stored, Place { on_error, row }, &mut left, &mut bad));
+            let read = block.clone().unpack(&mut left).and_then(|stored| {
+                if !has_room(stored.bytes.len()) {
+                    return Err(Error::memory("the blocks before it have to be read first"));
+                }
+                rows(schema, desk, &stored, Place { on_error, row }, &mut left, &mut bad)
+            });
             let mut all = given;
             all.add(block.bytes.len());
             let used = all.left().saturating_sub(left.left());

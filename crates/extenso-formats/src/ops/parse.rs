@@ -224,7 +224,7 @@ impl Parser {
 
 /// One bit for each row; without any, all are false.
 fn flags(mut bits: Bits, rows: usize) -> Result<Tensor> {
-    bits.push_defaults(rows.saturating_sub(bits.len())).map_err(|_| Error::value("there is no memory for flags"))?;
+    bits.push_defaults(rows.saturating_sub(bits.len())).map_err(|_| Error::memory("there is no memory for flags"))?;
     let (bytes, len) = bits.into_parts();
     Tensor::from_bits(&[len], BooleanBuffer::new(Buffer::from_vec(bytes), 0, len))
 }

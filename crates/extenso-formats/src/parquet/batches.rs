@@ -27,17 +27,19 @@ pub struct Reader {
     ahead: Option<Ahead>,
     /// How many rows a batch has, and how many were read.
     rows: (usize, usize),
+    /// How many rows the metadata says there are; none where the caller looks at it.
+    told: Option<usize>,
 }
 
 impl Reader {
     /// The batches that the crate gives of rows of these fields, whose texts may have so many bytes.
     pub fn new(batches: ParquetRecordBatchReader, fields: Fields, budget: Option<Arc<Budget>>) -> Reader {
-        Reader { batches, fields, rest: Vec::new(), budget, ahead: None, rows: (0, 0) }
+        Reader { batches, fields, rest: Vec::new(), budget, ahead: None, rows: (0, 0), told: None }
     }
 
-    /// The same of batches of so many rows, of which nothing is proven yet.
-    pub fn proving(self, ahead: Ahead, rows: usize) -> Reader {
-        Reader { ahead: Some(ahead), rows: (rows, 0), ..self }
+    /// The same of batches of so many rows, of as many in all, of which nothing is proven yet.
+    pub fn proving(self, ahead: Ahead, (rows, told): (usize, usize)) -> Reader {
+        Reader { ahead: Some(ahead), rows: (rows, 0), told: Some(told), ..self }
     }
 
     /// The next batch.
@@ -62,7 +64,14 @@ impl Reader {
                 ahead.prove(self.rows.1.saturating_add(self.rows.0))?;
             }
             let batch = guarded(|| self.batches.next().transpose()).map_err(|e| self.of_rows(e))?;
-            let Some(batch) = batch.map(StructArray::from) else { return Ok(None) };
+            let Some(batch) = batch.map(StructArray::from) else {
+                return match self.told.filter(|told| *told != self.rows.1) {
+                    Some(told) => {
+                        Err(Error::data(format!("the pages have {} rows, and the metadata says {told}", self.rows.1)))
+                    }
+                    None => Ok(None),
+                };
+            };
             self.rows.1 += batch.len();
             self.rest = match &self.budget {
                 Some(budget) => afford(&batch, &self.fields, budget).map(|()| vec![batch])?,

@@ -220,7 +220,17 @@ impl Opened {
             let what = format!("the file has {there} columns, and its Arrow schema {}", columns.len());
             return Err(Error::data(what));
         }
-        let groups = (0..metadata.metadata().num_row_groups()).collect();
+        let groups: Vec<usize> = (0..metadata.metadata().num_row_groups()).collect();
+        let in_groups = groups.iter().try_fold(0_i64, |sum, group| {
+            let rows = metadata.metadata().row_group(*group).num_rows();
+            sum.checked_add(rows).filter(|_| rows >= 0)
+        });
+        let all = metadata.metadata().file_metadata().num_rows();
+        if in_groups != Some(all) {
+            let sum = in_groups.map_or_else(|| "no number".to_string(), |sum| sum.to_string());
+            let what = format!("the metadata says {all} rows, and its row groups {sum}");
+            return Err(Error::data(what).wanted("a Parquet file, complete"));
+        }
         let (chosen, wanted, spec, on_error) = (Vec::new(), Wanted::all(), None, OnError::Raise);
         Ok(Opened { source: source.clone(), metadata, columns, chosen, groups, wanted, spec, column: false, on_error })
     }
@@ -358,7 +368,7 @@ impl Opened {
         self.codecs()?;
         let rows = rows.min(most_rows(&self.source, self.metadata.parquet_schema(), &self.chosen));
         let ahead = Ahead::new(&self.source, self.metadata.metadata(), &self.groups, (&self.columns, &self.chosen));
-        Ok(self.reader(&self.viewed(&self.chosen)?, &self.chosen, rows, None)?.proving(ahead, rows))
+        Ok(self.reader(&self.viewed(&self.chosen)?, &self.chosen, rows, None)?.proving(ahead, (rows, self.rows()?)))
     }
 
     /// No rows of what is wanted.

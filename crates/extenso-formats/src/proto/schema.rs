@@ -11,7 +11,7 @@ use crate::caught::caught;
 use crate::names::some_names;
 use extenso_types::{Error, Result};
 use prost_reflect::prost::Message;
-use prost_reflect::prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet};
+use prost_reflect::prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet};
 use prost_reflect::{DescriptorPool, MessageDescriptor};
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
@@ -49,7 +49,7 @@ impl Schema {
         let refused =
             |text: String| Error::data(text).wanted("a serialized FileDescriptorSet with all imports").at("descriptor");
         let files = FileDescriptorSet::decode(bytes).map_err(|e| refused(e.to_string()))?;
-        files.file.iter().try_for_each(check_syntax)?;
+        files.file.iter().try_for_each(|file| check_syntax(file).and_then(|()| check_names(file)))?;
         let files: Vec<&FileDescriptorProto> = files.file.iter().collect();
         let bytes = match through_public(&files)? {
             Some(added) => Cow::from(flat(bytes, &added).map_err(|e| e.of_document(0).at("descriptor"))?),
@@ -63,7 +63,11 @@ impl Schema {
     /// Errors: a text that is no `.proto` file, or one of an edition; other imports.
     pub fn from_text(text: &str) -> Result<Schema> {
         check_edition(text)?;
-        contained(|| compile(Path::new(TEXT), Text(text.to_string())))
+        contained(|| {
+            let file = File::from_source(TEXT, text).map_err(|e| refused(&e))?;
+            check_names(file.file_descriptor_proto())?;
+            compile(Path::new(TEXT), Text(file))
+        })
     }
 
     /// The schema of a file: of `.proto` text, whose imports are looked up beside it, or a `FileDescriptorSet`.
@@ -97,6 +101,9 @@ impl Schema {
             names[SHOWN] = "others".into();
         }
         let error = Error::missing(format!("there is no '{name}'"));
+        if names.is_empty() {
+            return Err(error.wanted("a descriptor of messages, of which this one has none").at("message"));
+        }
         Err(error.wanted(format!("one of {}", some_names(names))).at("message"))
     }
 }
@@ -147,6 +154,36 @@ fn check_syntax(file: &FileDescriptorProto) -> Result<()> {
     Err(error.wanted("proto2 or proto3").at("descriptor"))
 }
 
+/// How many bytes the full names of a file may have together.
+const NAMES: usize = 64 << 20;
+
+/// Checks that the full names of a file, of which each has those of all that is around it, are not far more than the file.
+fn check_names(file: &FileDescriptorProto) -> Result<()> {
+    fn of_enum(outer: usize, of: &EnumDescriptorProto) -> usize {
+        let values = of.value.iter().map(|value| outer + value.name().len());
+        values.fold(outer + of.name().len(), usize::saturating_add)
+    }
+    fn of_message(outer: usize, of: &DescriptorProto) -> usize {
+        let own = outer.saturating_add(1 + of.name().len());
+        let members = of.field.iter().chain(&of.extension).map(|field| field.name());
+        let members = members.chain(of.oneof_decl.iter().map(|oneof| oneof.name())).map(|name| own + name.len());
+        let inside = of.nested_type.iter().map(|inner| of_message(own, inner));
+        let inside = inside.chain(of.enum_type.iter().map(|inner| of_enum(own, inner)));
+        members.chain(inside).fold(own, usize::saturating_add)
+    }
+    let package = file.package();
+    // Each part of a package is a name, too.
+    let parts = package.split('.').count().saturating_mul(package.len());
+    let messages = file.message_type.iter().map(|message| of_message(package.len(), message));
+    let others = file.enum_type.iter().map(|of| of_enum(package.len(), of));
+    let extensions = file.extension.iter().map(|field| package.len() + field.name().len());
+    if messages.chain(others).chain(extensions).fold(parts, usize::saturating_add) <= NAMES {
+        return Ok(());
+    }
+    let error = Error::data("the full names of a file have far more bytes than the file");
+    Err(error.wanted(format!("at most {} MB", NAMES >> 20)).at("descriptor"))
+}
+
 /// Checks that the entries of maps among a message and those in it have a key and a value.
 fn check_entries(message: &DescriptorProto) -> Result<()> {
     message.nested_type.iter().try_for_each(check_entries)?;
@@ -190,7 +227,7 @@ fn contained(read: impl FnOnce() -> Result<Schema>) -> Result<Schema> {
 }
 
 /// The one file of a text.
-struct Text(String);
+struct Text(File);
 
 impl FileResolver for Text {
     fn resolve_path(&self, path: &Path) -> Option<String> {
@@ -198,7 +235,7 @@ impl FileResolver for Text {
     }
 
     fn open_file(&self, name: &str) -> std::result::Result<File, protox::Error> {
-        if name == TEXT { File::from_source(name, &self.0) } else { Err(protox::Error::file_not_found(name)) }
+        if name == TEXT { Ok(self.0.clone()) } else { Err(protox::Error::file_not_found(name)) }
     }
 }
 
@@ -223,6 +260,7 @@ impl Beside {
             }
         }
         let found: Vec<&FileDescriptorProto> = files.iter().map(File::file_descriptor_proto).collect();
+        found.iter().try_for_each(|file| check_names(file))?;
         if let Some(added) = through_public(&found)? {
             for (file, added) in files.iter_mut().zip(added) {
                 let mut imports = file.file_descriptor_proto().clone();
@@ -267,6 +305,17 @@ fn refused(error: &protox::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_far_longer_than_their_file_are_refused() {
+        let long = format!("syntax = 'proto3'; package {}; message M {{ int32 x = 1; }}", vec!["a"; 20_000].join("."));
+        let fields: String = (1..2000).map(|i| format!("int32 x{i} = {i};")).collect();
+        let many = format!("syntax = 'proto3'; package {}; message M {{ {fields} }}", "a".repeat(40_000));
+        for text in [long, many] {
+            let error = Schema::from_text(&text).map(drop).expect_err("too long").to_string();
+            assert!(error.starts_with("descriptor: the full names of a file"), "{error}");
+        }
+    }
 
     #[test]
     fn a_panic_of_the_reader_is_an_error() {
