@@ -395,6 +395,16 @@ OF_TWO_LISTS: "dict[str, Any]" = {
     "where": lambda x, y: ex.where(ex.tensor([[True], [False]]), x, y),
     "inverse": lambda x, y: ex.unique_with_inverse(ex.concat([x, y], axis=1)),
     "shift": lambda x, y: (ex.shift(x, 1), ex.shift(y, -1, 0.0)),
+    "outer": lambda x, y: [
+        f(z) for z in (x, y) for f in (
+            lambda z: ex.sort(z, axis=0),
+            lambda z: ex.argsort(z, axis=0),
+            lambda z: ex.take_along_axis(z, ex.argsort(z, axis=0), axis=0),
+            lambda z: ex.shift(z, 1, 0.0, axis=0),
+            lambda z: ex.shift(z, -1, axis=0),
+            lambda z: ex.cumulative_sum(z, axis=0),
+        )
+    ],
     "kept": lambda x, y: [f(z, axis=-1, keepdims=True) for f in (ex.sum, ex.max, ex.mean, ex.argmax) for z in (x, y)],
 }
 

@@ -323,3 +323,27 @@ def test_categories_whose_order_the_file_has_lost_are_unordered() -> None:
     schema = pq.read_table(io.BytesIO(ours)).schema
     assert not schema.field("c").type.ordered
     assert not schema.field("l").type.value_type.ordered
+
+
+def test_counts_of_rows_that_do_not_agree_are_told(tmp_path: pathlib.Path) -> None:
+    sink = io.BytesIO()
+    pq.write_table(
+        pa.table({"a": range(1000)}), sink, compression="none", use_dictionary=False, write_statistics=False, store_schema=False
+    )
+    file = sink.getvalue()
+    of_group, of_file = file.rfind(b"\xd0\x0f"), file.find(b"\xd0\x0f", len(file) - 150)
+    f = ex.function(lambda row: {"a": row["a"]}).get_concrete_function(ex.infer_spec(file))
+    for places in ([of_group], [of_file], [of_group, of_file]):
+        for count in (b"\x80\x00", b"\xe8\x07"):
+            odd = bytearray(file)
+            for at in places:
+                odd[at : at + 2] = count
+            (tmp_path / "odd.parquet").write_bytes(odd)
+            for read in (
+                lambda: ex.read_parquet(bytes(odd)),
+                lambda: list(ex.read_parquet_blocks(bytes(odd))),
+                lambda: f.run(bytes(odd)),
+                lambda: f.run(tmp_path / "odd.parquet", target=io.BytesIO(), target_format="json", on_error="skip"),
+            ):
+                with pytest.raises(ex.DataError):
+                    read()

@@ -306,3 +306,16 @@ def test_the_specs_of_shipped_types_have_their_classes_when_first_met() -> None:
     code = "import extenso as ex; print(type(ex.infer_spec([{'t': [1, None]}]).field_specs['t']).__name__)"
     shown = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout == "RaggedTensorSpec\n"
+
+
+def test_deep_records_have_their_specs_in_no_time() -> None:
+    spec = ex.infer_spec(b'{"a":' * 50 + b"1" + b"}" * 50)
+    assert repr(spec).count("StructTensorSpec") == 50 and pickle.loads(pickle.dumps(spec)) == spec
+    assert ex.RaggedTensorSpec([None, None], flat_values_spec=spec).values == spec
+
+
+def test_specs_of_unions_are_pickled() -> None:
+    x = ex.UnionTensor([1, 0], {"n": [1, 2], "t": ["a", "b"]})
+    rows = ex.constant([{"a": 1}, {"a": 2}]).with_updates({"u": x})
+    for value in (x, rows):
+        assert pickle.loads(pickle.dumps(value.spec)) == value.spec and ex.to_py(pickle.loads(pickle.dumps(value))) == ex.to_py(value)

@@ -6,9 +6,10 @@
 
 use super::arithmetic::identity;
 use super::structure::{inside, stretched};
-use super::{MaskedTensor, trailing};
+use super::{MaskedTensor, lists_there, missing_lists, trailing};
 use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
 use crate::axes::{rank, zeros_of};
+use crate::lists::spread;
 use crate::meaning::order::in_numbers;
 use crate::meaning::over_elements;
 use crate::ragged::{RaggedTensor, zero};
@@ -67,11 +68,42 @@ fn rows_there(call: &Call<'_>, x: &MaskedTensor, axis: i64) -> Result<Option<Val
     }
 }
 
+/// What lists of one size hold that are there in all arguments, and the numbers of these.
+type OfThere<'a> = &'a dyn Fn(Vec<Value>, &Value) -> Result<Value>;
+
+/// Along the axis of lists of one size that may be missing as a whole: what `f` makes of the others, which stay in their places.
+pub(super) fn of_lists_there(args: &[Value], axis: i64, f: OfThere<'_>) -> Result<Option<Value>> {
+    let Some(first) = args.first() else { return Ok(None) };
+    if normalize_axis(axis, rank(first)?)? != 0 || args.iter().all(|x| missing_lists(x).is_none()) {
+        return Ok(None);
+    }
+    let Some((lists, mask)) = lists_there(args)? else { return Ok(None) };
+    if lists.iter().any(|lists| typed::<RaggedTensor>(lists).is_some()) {
+        return Ok(None);
+    }
+    let at = ops::boolean_mask(ops::indices_along(&mask, 0)?, &mask, 0)?;
+    let there = lists.into_iter().map(|lists| ops::take(lists, &at, 0)).collect::<Result<Vec<Value>>>()?;
+    let each = ops::partition_from_lengths(ops::cast(&mask, DType::I64)?)?;
+    masked_by(spread(&f(there, &at)?, &each)?, &mask).map(Some)
+}
+
+/// The same of an op of one argument.
+fn lists_in_place(call: &Call<'_>, x: &MaskedTensor, axis: i64) -> Result<Option<Value>> {
+    let rest = &flat(call)[1..];
+    of_lists_there(&[x.clone().into_value()], axis, &|there, _| {
+        let args: Vec<Arg> = there.into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();
+        call_one(call.op, &args, call.attrs)
+    })
+}
+
 /// `sort` puts what is missing last; rows that are missing stay so.
 pub(super) fn sort(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let Sort { axis, descending } = *Sort::of(call.attrs)?;
+    if let Some(sorted) = lists_in_place(call, &x, axis)? {
+        return answer(sorted);
+    }
     if let Some(sorted) = rows_there(call, &x, axis)? {
         return answer_ext(MaskedTensor::new(sorted, x.mask)?);
     }
@@ -86,6 +118,13 @@ pub(super) fn argsort(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let Sort { axis, descending } = *Sort::of(call.attrs)?;
+    let order = |there: Vec<Value>, at: &Value| {
+        let args: Vec<Arg> = there.into_iter().map(Arg::Value).collect();
+        ops::take(at, call_one(call.op, &args, call.attrs)?, 0)
+    };
+    if let Some(order) = of_lists_there(&[x.clone().into_value()], axis, &order)? {
+        return answer(order);
+    }
     if let Some(order) = rows_there(call, &x, axis)? {
         return answer_ext(MaskedTensor::new(order, x.mask)?);
     }
@@ -320,6 +359,9 @@ pub(super) fn shift(call: &Call<'_>) -> Answer {
     let [x, value] = flat(call) else { return Ok(None) };
     let f = |x, value| call_one(call.op, &[x, value], call.attrs);
     let Some(masked) = typed_arg::<MaskedTensor>(x) else { return moved(x, &f, value) };
+    if let Some(moved) = lists_in_place(call, &masked, Shift::of(call.attrs)?.axis)? {
+        return answer(moved);
+    }
     if along(&masked, Shift::of(call.attrs)?.axis)?.is_none() && typed_arg::<MaskedTensor>(value).is_none() {
         return answer_ext(inside(call, &masked, std::slice::from_ref(value), call.attrs)?);
     }

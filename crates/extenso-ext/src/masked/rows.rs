@@ -128,6 +128,16 @@ pub(super) fn recurrence(call: &Call<'_>) -> Result<Option<Value>> {
     let [x, link, rest @ ..] = call.args else { return Ok(None) };
     let with_rows = [x, link].into_iter().any(|arg| masked_rows(arg).is_some());
     let (x, link) = (x.value()?, link.value()?);
+    if *call.op == ops::LINEAR_SCAN && rank(link)? > 1 {
+        let axis = LinearScan::of(call.attrs)?.axis;
+        let scanned = |there: Vec<Value>, _: &Value| {
+            let args: Vec<Arg> = there.into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();
+            call_one(call.op, &args, call.attrs)
+        };
+        if let Some(scanned) = super::lines::of_lists_there(&[x.clone(), link.clone()], axis, &scanned)? {
+            return Ok(Some(scanned));
+        }
+    }
     let in_lists = || Ok::<_, Error>(normalize_axis(LinearScan::of(call.attrs)?.axis, rank(x)?)? > 0);
     if rank(link)? < 2 || !(with_rows || *call.op == ops::LINEAR_SCAN && in_lists()?) {
         return Ok(None);

@@ -305,6 +305,26 @@ fn header(source: &ParquetSource, at: u64, end: u64) -> Result<PageHeader> {
     Err(Error::data("its header is malformed").at(format!("the page at byte {at}")))
 }
 
+/// Checks that a file and its row groups tell of as many rows, and that what has none has no values.
+///
+/// Errors: they do not.
+pub fn prove_counts(metadata: &ParquetMetaData) -> Result<()> {
+    let odd = |what: String| Error::data(what).wanted("a Parquet file, complete");
+    let mut sum = 0_i64;
+    for (i, group) in metadata.row_groups().iter().enumerate() {
+        let rows = group.num_rows();
+        let values = group.columns().iter().map(|chunk| chunk.num_values()).max().unwrap_or(0);
+        if rows < 0 || (rows == 0 && values > 0) {
+            return Err(odd(format!("row group {i} has {rows} rows, and a column of {values} values")));
+        }
+        sum = sum.saturating_add(rows);
+    }
+    match metadata.file_metadata().num_rows() {
+        all if all == sum => Ok(()),
+        all => Err(odd(format!("the metadata says {all} rows, and its row groups {sum}"))),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{ParquetOptions, ParquetSource, read_parquet, read_parquet_blocks};

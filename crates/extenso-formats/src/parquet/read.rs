@@ -10,7 +10,7 @@ use super::halves::wanted_halves;
 use super::join::{join_all, units};
 use super::meant::{in_units, loaded, meant, units_of};
 use super::project::{LeafColumn, columns_of_paths, columns_of_spec, leaf_columns};
-use super::proof::{Ahead, Pages, most, most_rows, prove_footer, prove_pages};
+use super::proof::{Ahead, Pages, most, most_rows, prove_counts, prove_footer, prove_pages};
 use super::prune::{Condition, prune};
 use super::source::ParquetSource;
 use super::times::given;
@@ -220,17 +220,8 @@ impl Opened {
             let what = format!("the file has {there} columns, and its Arrow schema {}", columns.len());
             return Err(Error::data(what));
         }
-        let groups: Vec<usize> = (0..metadata.metadata().num_row_groups()).collect();
-        let in_groups = groups.iter().try_fold(0_i64, |sum, group| {
-            let rows = metadata.metadata().row_group(*group).num_rows();
-            sum.checked_add(rows).filter(|_| rows >= 0)
-        });
-        let all = metadata.metadata().file_metadata().num_rows();
-        if in_groups != Some(all) {
-            let sum = in_groups.map_or_else(|| "no number".to_string(), |sum| sum.to_string());
-            let what = format!("the metadata says {all} rows, and its row groups {sum}");
-            return Err(Error::data(what).wanted("a Parquet file, complete"));
-        }
+        let groups = (0..metadata.metadata().num_row_groups()).collect();
+        prove_counts(metadata.metadata())?;
         let (chosen, wanted, spec, on_error) = (Vec::new(), Wanted::all(), None, OnError::Raise);
         Ok(Opened { source: source.clone(), metadata, columns, chosen, groups, wanted, spec, column: false, on_error })
     }
