@@ -14,7 +14,7 @@ mod structure;
 mod text;
 
 pub(crate) use operands::Mask;
-pub(crate) use rows::{lists_there, rows_there};
+pub(crate) use rows::{all_as_rows, lists_there, rows_there};
 pub(crate) use structure::concat as concat_masked;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 

@@ -171,20 +171,17 @@ fn where_true(x: &Value, condition: &Value) -> Result<Value> {
 
 /// A value and a condition that have rows, and where these are there in both; none if no row of either may be missing.
 fn rows_there(x: &Value, condition: &Value) -> Result<Option<(Value, Value, Tensor)>> {
-    let missing =
-        |value: &Value| typed::<MaskedTensor>(value).filter(|masked| typed::<RaggedTensor>(masked.values()).is_some());
-    let there = match (missing(x), missing(condition)) {
+    let there = match (missing_lists(x), missing_lists(condition)) {
         (Some(x), Some(condition)) => ops::logical_and(x.mask(), condition.mask())?.tensor()?.clone(),
         (Some(one), None) | (None, Some(one)) => one.mask().clone(),
         (None, None) => return Ok(None),
     };
-    if rank(condition)? < 2 {
+    let lists = |value: &Value| missing_lists(value).map_or_else(|| value.clone(), |lists| lists.values().clone());
+    let has_rows = |value: &Value| typed::<RaggedTensor>(&lists(value)).is_some();
+    if rank(condition)? < 2 || !(has_rows(x) || has_rows(condition)) {
         return Ok(None);
     }
-    let rows = |value: &Value| {
-        let rows = as_rows(missing(value).as_ref().map_or(value, MaskedTensor::values))?;
-        rows.only_where(&there).map(ExtensionType::into_value)
-    };
+    let rows = |value: &Value| as_rows(&lists(value))?.only_where(&there).map(ExtensionType::into_value);
     let condition = rows(condition).map_err(|e| e.at("condition"))?;
     Ok(Some((rows(x)?, condition, there)))
 }

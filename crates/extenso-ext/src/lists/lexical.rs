@@ -3,7 +3,7 @@
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, outer, rank, zeros_of};
 use crate::guard::checked;
-use crate::masked::lists_there;
+use crate::masked::{all_as_rows, lists_there};
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
@@ -30,7 +30,7 @@ pub fn lexsort(keys: &[Value], axis: i64) -> Result<Value> {
         // A list that is missing in one key has no order.
         match if axis > 0 { lists_there(keys)? } else { None } {
             Some((keys, there)) => masked_by(ordered(&keys, int(axis))?, &there),
-            None => ordered(keys, int(axis)),
+            None => ordered(&all_as_rows(keys)?, int(axis)),
         }
     };
     order().map_err(|e| e.at_part("lexsort"))

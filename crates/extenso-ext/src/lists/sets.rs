@@ -8,9 +8,9 @@ use super::{Beside, along, as_rows_beside, check_scalars, flat_values, in_shape_
 use crate::args::{answer, typed_ref};
 use crate::axes::rank;
 use crate::categorical::CategoricalTensor;
-use crate::masked::MaskedTensor;
+use crate::masked::{MaskedTensor, missing_lists};
 use crate::meaning::order::keys_of_both;
-use crate::missing::lacks_rows_alone;
+use crate::missing::may_lack;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::Attrs;
 use extenso_core::{Answer, Arg, Call, ExtensionType, Scalar, Tensor, Value, ops, strengthen};
@@ -225,7 +225,8 @@ pub fn searchsorted(sorted: &Value, x: &Value, right: bool) -> Result<Value> {
             let side = if right { "right" } else { "left" };
             return with_flat(x, &ops::searchsorted(sorted, flat_values(x)?, side)?);
         }
-        if typed_ref::<MaskedTensor>(sorted).is_some() && !lacks_rows_alone(sorted) {
+        let lacks_lists_alone = || missing_lists(sorted).is_some_and(|lists| !may_lack(lists.values()));
+        if typed_ref::<MaskedTensor>(sorted).is_some() && !lacks_lists_alone() {
             return Err(may_be_missing());
         }
         let (x, lists) = (&as_rows_beside(x, -1, sorted)?, vec![Beside::lists("sorted", sorted)]);

@@ -6,7 +6,7 @@ use super::operands::Mask;
 use super::structure::along_axes;
 use super::{MaskedTensor, missing_lists};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
-use crate::axes::{is_ragged, one_row, one_size, outer, positions, rank, rows_of_one, zeros_of};
+use crate::axes::{dim, is_ragged, one_row, one_size, outer, positions, rank, rows_of_one, zeros_of};
 use crate::missing::mask as masked_where;
 use crate::ragged::RaggedTensor;
 use crate::structs::{has_rows, masked_by};
@@ -109,9 +109,15 @@ pub(super) fn row_lengths(call: &Call<'_>) -> Answer {
 /// `broadcast_like` of rows of which some are missing, inside others.
 pub(super) fn like(call: &Call<'_>) -> Result<Option<Value>> {
     let [x, like] = flat(call) else { return Ok(None) };
-    let Some(rows) = masked_rows(x) else { return Ok(None) };
+    let Some(rows) = x.value().ok().and_then(missing_lists) else { return Ok(None) };
+    let of_one_size = masked_rows(x).is_none();
+    let beside_rows = typed_arg::<RaggedTensor>(like).is_some() || masked_rows(like).is_some();
+    // An axis of size 1 is repeated along rows.
+    if of_one_size && (!beside_rows || dim(rows.values(), 1)? == Dim::Known(1)) {
+        return Ok(None);
+    }
     if rank(like.value()?)? != rank(rows.values())? {
-        return Err(missing_rows());
+        return if of_one_size { Ok(None) } else { Err(missing_rows()) };
     }
     let one = |value: &Value| outer(value) == Some(Dim::Known(1));
     let x = match one(rows.values()) && !one(like.value()?) {
@@ -167,6 +173,28 @@ pub(crate) fn rows_there(args: &[Arg]) -> Result<Option<(Vec<Arg>, Tensor)>> {
     Ok(lists_there(&values)?.map(|(values, mask)| (values.into_iter().map(Arg::Value).collect(), mask)))
 }
 
+/// The values, of which lists of one size are rows where others have rows; a list that is missing stays so.
+pub(crate) fn all_as_rows(values: &[Value]) -> Result<Vec<Value>> {
+    let lists_of = |value: &Value| missing_lists(value).map_or_else(|| value.clone(), |x| x.values);
+    let has_rows = |value: &Value| typed::<RaggedTensor>(&lists_of(value)).is_some();
+    if !values.iter().any(has_rows) {
+        return Ok(values.to_vec());
+    }
+    let as_rows = |value: &Value| {
+        if has_rows(value) || rank(value)? < 2 {
+            return Ok(value.clone());
+        }
+        match missing_lists(value) {
+            Some(lists) => {
+                let rows = RaggedTensor::of_uniform(lists.values())?.only_where(lists.mask())?;
+                masked_by(rows.into_value(), lists.mask())
+            }
+            None => Ok(RaggedTensor::of_uniform(value)?.into_value()),
+        }
+    };
+    values.iter().map(as_rows).collect()
+}
+
 /// The values without what says that lists are missing as a whole, and which lists are there in all of them; none unless some are missing.
 ///
 /// Lists of one size keep what lies under; where a value has rows all are rows, of which those have nothing. Errors: a value that has no lists.
@@ -219,6 +247,11 @@ fn taken_or_missing(call: &Call<'_>, x: Arg, at: &MaskedTensor) -> Result<Value>
 pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
     let [x, indices] = flat(call) else { return Ok(None) };
     let Some((args, mask)) = rows_there(&[x.clone(), indices.clone()])? else {
+        let (given, at) = (x.value()?, indices.value()?);
+        if (typed::<RaggedTensor>(given).is_some()) != (typed::<RaggedTensor>(at).is_some()) {
+            let rows = all_as_rows(&[given.clone(), at.clone()])?.into_iter().map(Arg::Value).collect::<Vec<_>>();
+            return answer(call_one(call.op, &rows, call.attrs)?);
+        }
         return match (typed_arg(x), typed_arg(indices)) {
             (Some(x), Some(at)) => answer(taken_there(call, &x, &at)?),
             (None, Some(at)) => answer(taken_or_missing(call, x.clone(), &at)?),

@@ -3,7 +3,7 @@
 //! Ops along the axes that the mask has apply to both; ops inside apply to the values alone; any other op sees the mask
 //! stretched to all axes of the values.
 
-use super::{MaskedTensor, missing_lists, trailing};
+use super::{MaskedTensor, all_as_rows, trailing};
 use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref};
 use crate::axes::{dim, is_ragged, outer, positions, rank, witness, zeros_of};
 use crate::missing::{mask, one_more};
@@ -379,11 +379,7 @@ pub(crate) fn concat(call: &Call<'_>) -> Answer {
     let of_one_size = |part: &Layers| !is_ragged(&part.values, 1);
     if parts.iter().any(of_one_size) && !parts.iter().all(of_one_size) {
         // Beside rows, lists of one size are rows.
-        let as_rows = |part: &Value| match missing_lists(part) {
-            Some(lists) => masked_by(rows_of_lists(lists.values())?, lists.mask()),
-            None => rows_of_lists(part),
-        };
-        let rows: Vec<Arg> = given.iter().map(|part| as_rows(part).map(Arg::Value)).collect::<Result<_>>()?;
+        let rows = all_as_rows(&given)?.into_iter().map(Arg::Value).collect();
         return answer(call_one(call.op, &[Arg::List(rows)], call.attrs)?);
     }
     let ranks: BTreeSet<usize> = parts.iter().flat_map(|part| part.masks.keys().copied()).collect();
@@ -404,13 +400,6 @@ pub(crate) fn concat(call: &Call<'_>) -> Answer {
     let masks: Vec<Value> = parts.iter().map(|x| x.mask().clone().into()).collect();
     let values = ops::concat(values, int(axis))?;
     answer_ext(MaskedTensor::new(values, ops::concat(masks, int(axis))?.tensor()?.clone())?)
-}
-
-fn rows_of_lists(lists: &Value) -> Result<Value> {
-    match typed_ref::<RaggedTensor>(lists) {
-        Some(_) => Ok(lists.clone()),
-        None => Ok(RaggedTensor::of_uniform(lists)?.into_value()),
-    }
 }
 
 /// Parts whose masks are joined as they stand, each with those of its rank, so that a missing row is no row of missing elements.
