@@ -430,6 +430,12 @@ def test_lists_in_lists_keep_what_is_missing_at_each_level() -> None:
     y = ex.from_arrow(pa.array([[[1.0, 2.0], None], [[3.0, 3.0], [4.0, 4.0]]], kind))
     assert ex.to_py(ex.isin(y, y, axis=-1)) == [[[True, True], None], [[True, True], [True, True]]]
     assert ex.to_py(ex.unique_with_inverse(y)[1]) == [[[0, 1], None], [[0, 0], [0, 0]]]
+    for rows in ([[[1.0, 3.0], None], None], [None, [[2.0, 1.0], [0.0, 0.0]]]):
+        dense, deep = ex.from_arrow(pa.array(rows, kind)), ex.from_arrow(pa.array(rows, pa.list_(pa.list_(pa.float64()))))
+        for f in (lambda x, y: ex.isin(x, y, axis=-1), lambda x, y: ex.lexsort((x, y)), ex.linear_scan, ex.union):
+            wanted = ex.to_py(f(deep, deep))
+            for pair in itertools.product((dense, deep), repeat=2):
+                assert ex.to_py(f(*pair)) == ex.to_py(ex.function(f)(*pair)) == wanted, (f, pair)
     z = ex.from_arrow(pa.array([[[1.5, None], None], [[None, None], [3.0, 3.0]]], kind))
     assert ex.to_py(ex.drop_none(z, axis=2)) == [[[1.5], None], [[], [3.0, 3.0]]]
     rows = ex.constant([[[1.0], None], [[2.0, 3.0]]])

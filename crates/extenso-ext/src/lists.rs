@@ -382,9 +382,10 @@ fn lists_of(x: &Value) -> Value {
     missing_lists(x).map_or_else(|| x.clone(), |masked| masked.values().clone())
 }
 
-/// The value with lists as rows where others stand beside them that are rows of which some are missing: what is made of both has their axes then.
+/// The value with lists as rows where others stand beside them that are rows, and some of both are missing: what is made of both has their axes then.
 fn as_rows_beside(x: &Value, axis: i64, other: &Value) -> Result<Value> {
-    let beside = missing_lists(other).is_some_and(|other| typed_ref::<RaggedTensor>(other.values()).is_some());
+    let missing = missing_lists(x).is_some() || missing_lists(other).is_some();
+    let beside = missing && typed_ref::<RaggedTensor>(&lists_of(other)).is_some();
     let lists = lists_of(x);
     if !beside || normalize_axis(axis, rank(x)?)? < 2 || typed_ref::<RaggedTensor>(&lists).is_some() {
         return Ok(x.clone());

@@ -26,14 +26,31 @@ use extenso_types::{Dim, Error, Result};
 pub fn lexsort(keys: &[Value], axis: i64) -> Result<Value> {
     let order = || {
         let first = keys.first().ok_or_else(|| Error::value("no key is given").wanted("at least one key"))?;
-        let axis = normalize_axis(axis, rank(first)?)?;
-        // A list that is missing in one key has no order.
-        match if axis > 0 { lists_there(keys)? } else { None } {
-            Some((keys, there)) => masked_by(ordered(&keys, int(axis))?, &there),
-            None => ordered(&all_as_rows(keys)?, int(axis)),
-        }
+        order_along(keys, normalize_axis(axis, rank(first)?)?)
     };
     order().map_err(|e| e.at_part("lexsort"))
+}
+
+fn order_along(keys: &[Value], axis: usize) -> Result<Value> {
+    // A list that is missing in one key has no order.
+    if axis > 0
+        && let Some((keys, there)) = lists_there(keys)?
+    {
+        return masked_by(order_along(&keys, axis)?, &there);
+    }
+    let keys = all_as_rows(keys)?;
+    match keys.first().and_then(typed_ref::<RaggedTensor>).filter(|_| axis > 1) {
+        Some(first) => {
+            let first = first.compact()?;
+            let inside = |key: &Value| match typed_ref::<RaggedTensor>(key) {
+                Some(key) => key.compact()?.values_in(first.partition()),
+                None => Err(Error::shape("a key has fewer axes than the first").wanted("keys of one shape")),
+            };
+            let inner = keys.iter().map(inside).collect::<Result<Vec<Value>>>()?;
+            Ok(first.with_values(order_along(&inner, axis - 1)?)?.into_value())
+        }
+        None => ordered(&keys, int(axis)),
+    }
 }
 
 fn ordered(keys: &[Value], axis: i64) -> Result<Value> {

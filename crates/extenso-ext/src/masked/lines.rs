@@ -15,7 +15,7 @@ use crate::meaning::over_elements;
 use crate::ragged::{RaggedTensor, zero};
 use crate::structs::masked_by;
 use extenso_core::attrs::{Attrs, Axes};
-use extenso_core::ops::{ArgExtreme, Cumulative, RowSort, Shift, Sort};
+use extenso_core::ops::{ArgExtreme, Cumulative, LinearScan, RowSort, Shift, Sort};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Tensor, Value, call_one, ops};
 use extenso_types::{DType, DTypeKind, Error, Result};
@@ -343,6 +343,9 @@ pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
     }
     let (x, link) = (x.value()?, link.value()?);
     let (given, linked) = (typed::<MaskedTensor>(x), typed::<MaskedTensor>(link));
+    if let Some(made) = in_missing_lists(call, (x, given.as_ref()), (link, linked.as_ref()))? {
+        return answer(made);
+    }
     let masks = [given.as_ref(), linked.as_ref()].into_iter().flatten().map(MaskedTensor::wide_mask);
     let both = |a: Result<Value>, b: Result<Value>| ops::logical_and(a?, b?);
     let Some(mask) = masks.reduce(both).transpose()? else { return Ok(None) };
@@ -352,6 +355,25 @@ pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
     let args: Vec<Arg> = [plain(x, &given, 0)?, plain(link, &linked, 1)?].into_iter().chain(rest.to_vec()).collect();
     let scanned = call_one(call.op, &args, call.attrs)?;
     answer_ext(MaskedTensor::new(scanned, ops::broadcast_like(&mask, x)?.tensor()?.clone())?)
+}
+
+/// Dense lists along the axis, of which those of one argument may be missing: what is made of the values is missing there.
+fn in_missing_lists(
+    call: &Call<'_>,
+    (x, given): (&Value, Option<&MaskedTensor>),
+    (link, linked): (&Value, Option<&MaskedTensor>),
+) -> Result<Option<Value>> {
+    if *call.op != ops::LINEAR_SCAN || rank(x)? != rank(link)? {
+        return Ok(None);
+    }
+    let axis = normalize_axis(LinearScan::of(call.attrs)?.axis, rank(x)?)?;
+    let of_lists = |masked: &&MaskedTensor| masked.mask_rank().is_ok_and(|own| own > 0 && own <= axis);
+    let (args, mask) = match (given.filter(of_lists), linked.filter(of_lists)) {
+        (Some(given), _) => ([given.values(), link], given.mask()),
+        (None, Some(linked)) => ([x, linked.values()], linked.mask()),
+        (None, None) => return Ok(None),
+    };
+    masked_by(call_one(call.op, &args.map(Arg::from), call.attrs)?, mask).map(Some)
 }
 
 /// `shift` moves what is missing too; what enters may be missing.

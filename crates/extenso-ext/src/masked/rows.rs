@@ -174,6 +174,8 @@ pub(crate) fn rows_there(args: &[Arg]) -> Result<Option<(Vec<Arg>, Tensor)>> {
 }
 
 /// The values, of which lists of one size are rows where others have rows; a list that is missing stays so.
+///
+/// Errors: a value without lists beside rows.
 pub(crate) fn all_as_rows(values: &[Value]) -> Result<Vec<Value>> {
     let lists_of = |value: &Value| missing_lists(value).map_or_else(|| value.clone(), |x| x.values);
     let has_rows = |value: &Value| typed::<RaggedTensor>(&lists_of(value)).is_some();
@@ -181,8 +183,11 @@ pub(crate) fn all_as_rows(values: &[Value]) -> Result<Vec<Value>> {
         return Ok(values.to_vec());
     }
     let as_rows = |value: &Value| {
-        if has_rows(value) || rank(value)? < 2 {
+        if has_rows(value) {
             return Ok(value.clone());
+        }
+        if rank(value)? < 2 {
+            return Err(Error::shape("a value has no rows").wanted("rows in each argument"));
         }
         match missing_lists(value) {
             Some(lists) => {
