@@ -43,7 +43,7 @@ pub use windows::windows;
 use crate::args::{int, typed_ref};
 use crate::axes::{dim, one_row, outer, rank, zeros, zeros_of};
 use crate::guard::checked;
-use crate::masked::{MaskedTensor, missing_lists, trailing};
+use crate::masked::{MaskedTensor, all_as_rows, lists_of, missing_lists, trailing};
 use crate::missing::with_one_more;
 use crate::ragged::{RaggedTensor, dense};
 use crate::structs::{StructTensor, masked_by};
@@ -377,21 +377,13 @@ fn both(x: Result<Tensor>, y: Result<Tensor>) -> Result<Tensor> {
     ops::logical_and(x?, y?)?.tensor().cloned()
 }
 
-/// The lists, those that are missing too.
-fn lists_of(x: &Value) -> Value {
-    missing_lists(x).map_or_else(|| x.clone(), |masked| masked.values().clone())
-}
-
 /// The value with lists as rows where others stand beside them that are rows, and some of both are missing: what is made of both has their axes then.
 fn as_rows_beside(x: &Value, axis: i64, other: &Value) -> Result<Value> {
     let missing = missing_lists(x).is_some() || missing_lists(other).is_some();
-    let beside = missing && typed_ref::<RaggedTensor>(&lists_of(other)).is_some();
-    let lists = lists_of(x);
-    if !beside || normalize_axis(axis, rank(x)?)? < 2 || typed_ref::<RaggedTensor>(&lists).is_some() {
+    if !missing || normalize_axis(axis, rank(x)?)? < 2 {
         return Ok(x.clone());
     }
-    let rows = RaggedTensor::of_uniform(&lists)?.into_value();
-    missing_lists(x).map_or(Ok(rows.clone()), |masked| masked_by(rows, masked.mask()))
+    only(all_as_rows(&[x.clone(), other.clone()])?)
 }
 
 /// Rows as a value.

@@ -191,6 +191,11 @@ pub(crate) fn missing_lists(value: &Value) -> Option<MaskedTensor> {
     typed::<MaskedTensor>(value).filter(is_of_lists)
 }
 
+/// The lists, those too that are missing; a value without such lists as it is.
+pub(crate) fn lists_of(value: &Value) -> Value {
+    missing_lists(value).map_or_else(|| value.clone(), |masked| masked.values)
+}
+
 /// The value with `count` axes of size 1 behind its own.
 pub(crate) fn trailing(value: &Value, count: usize) -> Result<Value> {
     if count == 0 {

@@ -12,7 +12,7 @@ pub(crate) use pad::{one_more, with_one_more};
 
 use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
-use crate::masked::{MaskedTensor, beside, fill_none, missing_lists, trailing};
+use crate::masked::{MaskedTensor, beside, fill_none, lists_of, missing_lists, trailing};
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::has_rows;
 use crate::structs::{Field, StructTensor, masked_by, select};
@@ -176,12 +176,11 @@ fn rows_there(x: &Value, condition: &Value) -> Result<Option<(Value, Value, Tens
         (Some(one), None) | (None, Some(one)) => one.mask().clone(),
         (None, None) => return Ok(None),
     };
-    let lists = |value: &Value| missing_lists(value).map_or_else(|| value.clone(), |lists| lists.values().clone());
-    let has_rows = |value: &Value| typed::<RaggedTensor>(&lists(value)).is_some();
+    let has_rows = |value: &Value| typed::<RaggedTensor>(&lists_of(value)).is_some();
     if rank(condition)? < 2 || !(has_rows(x) || has_rows(condition)) {
         return Ok(None);
     }
-    let rows = |value: &Value| as_rows(&lists(value))?.only_where(&there).map(ExtensionType::into_value);
+    let rows = |value: &Value| as_rows(&lists_of(value))?.only_where(&there).map(ExtensionType::into_value);
     let condition = rows(condition).map_err(|e| e.at("condition"))?;
     Ok(Some((rows(x)?, condition, there)))
 }

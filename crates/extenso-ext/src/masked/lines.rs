@@ -7,7 +7,7 @@
 use super::arithmetic::identity;
 use super::structure::{inside, stretched};
 use super::{MaskedTensor, lists_there, missing_lists, trailing};
-use crate::args::{answer, answer_ext, flat, on_value, typed, typed_arg};
+use crate::args::{answer, answer_ext, flat, int, on_value, typed, typed_arg};
 use crate::axes::{rank, zeros_of};
 use crate::lists::spread;
 use crate::meaning::order::in_numbers;
@@ -57,7 +57,7 @@ fn order_along(x: &MaskedTensor, axis: i64, descending: bool) -> Result<Value> {
 /// The first argument as a masked value and its position among the axes of the mask, or none if the mask lacks the axis.
 fn along(x: &MaskedTensor, axis: i64) -> Result<Option<i64>> {
     let axis = normalize_axis(axis, rank(x.values())?)?;
-    Ok((axis < x.mask_rank()?).then_some(crate::args::int(axis)))
+    Ok((axis < x.mask_rank()?).then_some(int(axis)))
 }
 
 /// Along the axis of rows that may be missing as a whole: the op on the others, column by column.
@@ -72,7 +72,7 @@ fn rows_there(call: &Call<'_>, x: &MaskedTensor, axis: i64) -> Result<Option<Val
 type OfThere<'a> = &'a dyn Fn(Vec<Value>, &Value) -> Result<Value>;
 
 /// Along the axis of lists of one size that may be missing as a whole: what `f` makes of the others, which stay in their places.
-pub(super) fn of_lists_there(args: &[Value], axis: i64, f: OfThere<'_>) -> Result<Option<Value>> {
+fn of_lists_there(args: &[Value], axis: i64, f: OfThere<'_>) -> Result<Option<Value>> {
     let Some(first) = args.first() else { return Ok(None) };
     if normalize_axis(axis, rank(first)?)? != 0 || args.iter().all(|x| missing_lists(x).is_none()) {
         return Ok(None);
@@ -357,7 +357,7 @@ pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
     answer_ext(MaskedTensor::new(scanned, ops::broadcast_like(&mask, x)?.tensor()?.clone())?)
 }
 
-/// Dense lists along the axis, of which those of one argument may be missing: what is made of the values is missing there.
+/// Dense lists that may be missing in either argument: along their own axis the op on the others, and inside them on all, missing where one is.
 fn in_missing_lists(
     call: &Call<'_>,
     (x, given): (&Value, Option<&MaskedTensor>),
@@ -367,6 +367,12 @@ fn in_missing_lists(
         return Ok(None);
     }
     let axis = normalize_axis(LinearScan::of(call.attrs)?.axis, rank(x)?)?;
+    let scanned = |there: Vec<Value>, _: &Value| {
+        call_one(call.op, &there.into_iter().map(Arg::Value).collect::<Vec<_>>(), call.attrs)
+    };
+    if let Some(made) = of_lists_there(&[x.clone(), link.clone()], int(axis), &scanned)? {
+        return Ok(Some(made));
+    }
     let of_lists = |masked: &&MaskedTensor| masked.mask_rank().is_ok_and(|own| own > 0 && own <= axis);
     let (args, mask) = match (given.filter(of_lists), linked.filter(of_lists)) {
         (Some(given), _) => ([given.values(), link], given.mask()),

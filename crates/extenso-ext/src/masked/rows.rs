@@ -4,14 +4,14 @@
 
 use super::operands::Mask;
 use super::structure::along_axes;
-use super::{MaskedTensor, missing_lists};
+use super::{MaskedTensor, lists_of, missing_lists};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, is_ragged, one_row, one_size, outer, positions, rank, rows_of_one, zeros_of};
 use crate::missing::mask as masked_where;
 use crate::ragged::RaggedTensor;
 use crate::structs::{has_rows, masked_by};
 use extenso_core::attrs::Attrs;
-use extenso_core::ops::{LastAxis, LinearScan, ManyAxes, OneAxis, Squeeze, Transpose};
+use extenso_core::ops::{LastAxis, ManyAxes, OneAxis, Squeeze, Transpose};
 use extenso_core::reduce::{normalize_axes, normalize_axis};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, call_one, ops};
 use extenso_types::{Dim, Error, Result};
@@ -132,24 +132,11 @@ pub(super) fn like(call: &Call<'_>) -> Result<Option<Value>> {
 /// `linear_scan` inside rows that may be missing in either argument.
 pub(super) fn recurrence(call: &Call<'_>) -> Result<Option<Value>> {
     let [x, link, rest @ ..] = call.args else { return Ok(None) };
-    let with_rows = [x, link].into_iter().any(|arg| masked_rows(arg).is_some());
-    let (x, link) = (x.value()?, link.value()?);
-    if *call.op == ops::LINEAR_SCAN && rank(link)? > 1 {
-        let axis = LinearScan::of(call.attrs)?.axis;
-        let scanned = |there: Vec<Value>, _: &Value| {
-            let args: Vec<Arg> = there.into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();
-            call_one(call.op, &args, call.attrs)
-        };
-        if let Some(scanned) = super::lines::of_lists_there(&[x.clone(), link.clone()], axis, &scanned)? {
-            return Ok(Some(scanned));
-        }
-    }
-    let in_lists = || Ok::<_, Error>(normalize_axis(LinearScan::of(call.attrs)?.axis, rank(x)?)? > 0);
-    if rank(link)? < 2 || !(with_rows || *call.op == ops::LINEAR_SCAN && in_lists()?) {
+    if !link.value().is_ok_and(|link| rank(link).is_ok_and(|rank| rank > 1)) {
         return Ok(None);
     }
-    let Some((lists, mask)) = lists_there(&[x.clone(), link.clone()])? else { return Ok(None) };
-    let args: Vec<Arg> = lists.into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();
+    let Some((mut args, mask)) = rows_there(&[x.clone(), link.clone()])? else { return Ok(None) };
+    args.extend_from_slice(rest);
     Ok(Some(MaskedTensor::new(call_one(call.op, &args, call.attrs)?, mask)?.into_value()))
 }
 
@@ -177,7 +164,6 @@ pub(crate) fn rows_there(args: &[Arg]) -> Result<Option<(Vec<Arg>, Tensor)>> {
 ///
 /// Errors: a value without lists beside rows.
 pub(crate) fn all_as_rows(values: &[Value]) -> Result<Vec<Value>> {
-    let lists_of = |value: &Value| missing_lists(value).map_or_else(|| value.clone(), |x| x.values);
     let has_rows = |value: &Value| typed::<RaggedTensor>(&lists_of(value)).is_some();
     if !values.iter().any(has_rows) {
         return Ok(values.to_vec());
@@ -207,8 +193,7 @@ pub(crate) fn lists_there(values: &[Value]) -> Result<Option<(Vec<Value>, Tensor
     let masks = values.iter().filter_map(missing_lists).map(|x| Ok(x.mask));
     let both = |a: Result<Tensor>, b: Result<Tensor>| ops::logical_and(a?, b?)?.tensor().cloned();
     let Some(mask) = masks.reduce(both).transpose()? else { return Ok(None) };
-    let lists: Vec<Value> =
-        values.iter().map(|value| missing_lists(value).map_or_else(|| value.clone(), |x| x.values)).collect();
+    let lists: Vec<Value> = values.iter().map(lists_of).collect();
     if lists.iter().any(|lists| rank(lists).is_ok_and(|axes| axes < 2)) {
         return Err(Error::shape("a value has no rows").wanted("rows in each argument"));
     }

@@ -4,9 +4,9 @@ use super::path::{masked_by, select};
 use super::{Field, StructTensor};
 use crate::args::{int, typed};
 use crate::axes::{outer, rank, zeros, zeros_of};
-use crate::masked::{MaskedTensor, missing_lists, trailing};
+use crate::masked::{MaskedTensor, lists_there, trailing};
 use crate::ragged::RaggedTensor;
-use extenso_core::{ExtensionType, MAX_RANK, Tensor, Value, ops};
+use extenso_core::{ExtensionType, MAX_RANK, Value, ops};
 use extenso_types::{Dim, Error, Result, Shape};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,14 +50,14 @@ fn zipped(mut fields: Vec<Field>, depth: usize) -> Result<Value> {
     if axes > 1 && fields.iter().all(|(_, value)| is_of_one_size(value)) {
         return in_lists(fields, depth, axes);
     }
-    let masks =
-        fields.iter().filter(|_| axes > 1).filter_map(|(_, value)| missing_lists(value).map(|x| x.mask().clone()));
-    let both = |a: Result<Value>, b: Result<Value>| ops::logical_and(a?, b?);
-    if let Some(there) = masks.map(|mask| Ok(mask.into())).reduce(both).transpose()? {
-        for ((name, value), _) in fields.iter_mut().zip(ranks).filter(|(_, rank)| *rank > 1) {
-            *value = lists_where(value, there.tensor()?).map_err(|e| e.at(format!("field '{name}'")))?;
-        }
-        return masked_by(zipped(fields, depth)?, there.tensor()?);
+    let of_lists = fields.iter().zip(&ranks).filter(|(_, rank)| **rank > 1);
+    let of_lists: Vec<Value> = of_lists.map(|((_, value), _)| value.clone()).collect();
+    if axes > 1
+        && let Some((lists, there)) = lists_there(&of_lists)?
+    {
+        let of_lists = fields.iter_mut().zip(ranks).filter(|(_, rank)| *rank > 1);
+        of_lists.zip(lists).for_each(|(((_, value), _), lists)| *value = lists);
+        return masked_by(zipped(fields, depth)?, &there);
     }
     if let Some(rows) = fields.iter().find_map(|(_, value)| typed::<RaggedTensor>(value)).filter(|_| axes > 1) {
         let rows = rows.compact()?;
@@ -105,13 +105,13 @@ fn is_of_one_size(value: &Value) -> bool {
 /// Records in lists of one size, which are missing where those of a field are.
 fn in_lists(mut fields: Vec<Field>, depth: usize, axes: usize) -> Result<Value> {
     let mut masks = BTreeMap::<usize, Value>::new();
+    let is_of_lists = |x: &MaskedTensor| {
+        let inside = rank(x.values()).map_or(axes, |all| all.min(axes));
+        x.mask_rank().is_ok_and(|own| (1..inside).contains(&own))
+    };
     for (_, value) in &mut fields {
-        while let Some(masked) = typed::<MaskedTensor>(value).filter(|x| x.mask_rank().is_ok_and(|own| own < axes)) {
+        while let Some(masked) = typed::<MaskedTensor>(value).filter(is_of_lists) {
             let (own, mask) = (masked.mask_rank()?, Value::from(masked.mask().clone()));
-            let of_lists = own > 0 && own < rank(masked.values())?;
-            if !of_lists {
-                break;
-            }
             let both = masks.remove(&own).map_or(Ok(mask.clone()), |other| ops::logical_and(other, &mask))?;
             masks.insert(own, both);
             *value = masked.values().clone();
@@ -119,14 +119,6 @@ fn in_lists(mut fields: Vec<Field>, depth: usize, axes: usize) -> Result<Value> 
     }
     let whole = in_records(fields, depth)?;
     masks.into_values().rev().try_fold(whole, |whole, mask| masked_by(whole, mask.tensor()?))
-}
-
-/// The lists where they are there in all fields, and empty ones elsewhere.
-fn lists_where(value: &Value, there: &Tensor) -> Result<Value> {
-    let inner = missing_lists(value);
-    let value = inner.as_ref().map_or(value, MaskedTensor::values);
-    let rows = typed(value).map_or_else(|| RaggedTensor::of_uniform(value), Ok)?;
-    Ok(rows.only_where(there)?.into_value())
 }
 
 /// A value of fewer axes, repeated along the further axes of `like`.
