@@ -15,7 +15,7 @@ from extenso._core import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import ClassVar
+    from typing import Any, ClassVar
 
 
 class RaggedTensorSpec(ExtensionTypeSpec):
@@ -92,6 +92,11 @@ class RaggedTensorSpec(ExtensionTypeSpec):
         """Returns the spec of what `serialize` gave."""
         return _of_fields(cls, data)
 
+    def __reduce__(self) -> "tuple[Callable[..., Any], tuple[Any, ...]]":
+        # The parts by themselves would not say which of their sizes are one.
+        again = (self.shape, self.flat_values_spec, self.ragged_rank, self.row_splits_dtype)
+        return (_of_shape, again) if _makes(self, lambda: _of_shape(*again)) else super().__reduce__()
+
 
 class MaskedTensorSpec(ExtensionTypeSpec):
     """The spec of masked values: `MaskedTensorSpec(TensorSpec([None], "i64"))`.
@@ -121,6 +126,10 @@ class MaskedTensorSpec(ExtensionTypeSpec):
         usual = _makes(self, lambda: MaskedTensorSpec(self.values))
         return f"MaskedTensorSpec({self.values!r})" if usual else super().__repr__()
 
+    def __reduce__(self) -> "tuple[Callable[..., Any], tuple[Any, ...]]":
+        usual = _makes(self, lambda: MaskedTensorSpec(self.values))
+        return (MaskedTensorSpec, (self.values,)) if usual else super().__reduce__()
+
 
 def _makes(spec: TypeSpec, made: "Callable[[], TypeSpec]") -> bool:
     """Whether a call makes this spec; there may be none that does."""
@@ -132,6 +141,12 @@ def _makes(spec: TypeSpec, made: "Callable[[], TypeSpec]") -> bool:
 
 def _sizes(shape: Shape) -> str:
     return str(None if shape.dims is None else list(shape.dims))
+
+
+def _of_shape(shape: Shape, flat: TypeSpec, ragged_rank: int, row_splits_dtype: DType) -> RaggedTensorSpec:
+    if isinstance(flat, TensorSpec):
+        return RaggedTensorSpec(shape, flat.dtype, ragged_rank, row_splits_dtype)
+    return RaggedTensorSpec(shape, None, ragged_rank, row_splits_dtype, flat_values_spec=flat)
 
 
 def _of_fields(cls: "type[RaggedTensorSpec]", fields: "tuple[TypeSpec, TypeSpec]") -> "RaggedTensorSpec":

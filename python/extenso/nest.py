@@ -107,13 +107,17 @@ def _parts(leaf: "Any") -> "tuple[Any, ...] | None":
 
 
 def _record_of(structure: "Any", fields: "dict[str, Any]") -> "Any":
-    cls = type(structure)
-    if hasattr(cls, "__attrs_attrs__"):
-        # A constructor of attrs knows a private field without its underscores.
-        return cls(**{field.alias: fields[field.name] for field in cls.__attrs_attrs__ if field.init})
-    if hasattr(cls, "__dataclass_fields__"):
-        return cls(**{name: value for name, value in fields.items() if cls.__dataclass_fields__[name].init})
-    return cls(**fields)
+    return _rebuilt(type(structure), fields)
+
+
+def _rebuilt(cls: "type[Any]", fields: "dict[str, Any]") -> "Any":
+    """Returns the record of a class with these fields, without its constructor, which may take or do something else."""
+    if issubclass(cls, tuple):
+        return cls._make(fields.values())  # type: ignore[attr-defined]
+    record = object.__new__(cls)
+    for name, value in fields.items():
+        object.__setattr__(record, name, value)
+    return record
 
 
 def _packed(structure: "Any", components: "list[Any]", place: str) -> "Any":

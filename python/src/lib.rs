@@ -7,6 +7,7 @@ mod arg;
 mod arrow;
 mod call;
 mod composed;
+mod depth;
 mod dispatch;
 mod dlpack;
 mod dtype;

@@ -7,7 +7,7 @@ use crate::typed::{Typed, typed};
 use crate::{dtype, ext, shape, value};
 use extenso_types::{DType, Dim, Error, PartitionSpec, Spec, TensorSpec};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PySuper, PyTuple, PyType};
 use pyo3::{PyClass, PyClassInitializer};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
@@ -51,8 +51,10 @@ impl PyTypeSpec {
     }
 
     #[classmethod]
-    #[pyo3(signature = (**_kwargs))]
-    fn __init_subclass__(cls: &Bound<'_, PyType>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    #[pyo3(signature = (**kwargs))]
+    fn __init_subclass__(cls: &Bound<'_, PyType>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let others = PySuper::new(&cls.py().get_type::<Self>(), cls.as_any())?;
+        others.call_method("__init_subclass__", (), kwargs)?;
         if let Some(found) = cls.getattr_opt("value_type")?
             && let Ok(value_class) = found.cast::<PyType>()
             && !cls.is_subclass_of::<PyExtensionSpec>()?
@@ -60,6 +62,13 @@ impl PyTypeSpec {
             ext::link_spec_class(value_class, cls, None);
         }
         Ok(())
+    }
+
+    /// A spec that is written by hand is made again of what it serializes.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let made_again = slf.get_type().getattr("deserialize")?;
+        let data = slf.call_method0("serialize")?;
+        Ok((made_again, (data,)).into_pyobject(slf.py())?.into_any())
     }
 
     /// The spec of what `serialize` gave.

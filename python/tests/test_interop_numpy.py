@@ -191,3 +191,8 @@ def test_awkward_has_no_halves_of_that_kind() -> None:
     pytest.importorskip("awkward", reason="this test needs awkward")
     with pytest.raises(ex.DTypeError, match="^to_awkward: found a tensor of bf16"):
         ex.StructTensor([1], {"x": ex.tensor([1.5], "bf16")}).to_awkward()
+
+
+def test_no_object_below_a_mask_has_a_say() -> None:
+    array = np.ma.masked_array(np.array(["a", 5, None], dtype=object), mask=[0, 1, 0])
+    assert ex.to_py(ex.from_numpy(array)) == ["a", None, None]

@@ -185,3 +185,11 @@ def test_a_zone_that_does_not_exist_is_named() -> None:
         with pytest.raises(ex.InvalidValueError, match="^to_pandas: found times of the zone 'Mars/Olympus', which is not known"):
             x.to_pandas()
     assert str(ex.TimestampTensor([0], "s", "+01:00").to_pandas().dtype) == "datetime64[s, UTC+01:00]"
+
+
+def test_nan_is_a_number_in_lists_and_missing_in_columns() -> None:
+    nan = float("nan")
+    assert ex.to_py(ex.from_pandas(pd.Series([np.array([1.0, nan])]))).__repr__() == "[[1.0, nan]]"
+    assert repr(ex.to_py(ex.from_pandas(pd.Series([{"a": nan}, {"a": None}])))) == "[{'a': nan}, {'a': None}]"
+    assert repr(ex.to_py(ex.from_pandas(pd.Series([[1.0, nan, None], None, nan])))) == "[[1.0, nan, None], None, None]"
+    assert ex.to_py(ex.from_pandas(pd.Series(["a", None, nan], dtype=object))) == ["a", None, None]

@@ -109,3 +109,16 @@ def test_seconds_that_no_milliseconds_hold_are_refused() -> None:
             with pytest.raises(ex.InvalidValueError, match="^to_polars: found a time that 64 bits of ms do not hold"):
                 x.to_polars()
             assert ex.MaskedTensor(x, ex.tensor([True, False])).to_polars().to_list()[1] is None
+
+
+def test_categories_in_an_order_stay_so_in_arrays() -> None:
+    series = pl.Series([["a"], ["b"]], dtype=pl.Array(pl.Enum(["b", "a"]), 1))
+    again = ex.from_polars(series).to_polars()
+    assert again.dtype == series.dtype and again.to_list() == series.to_list()
+
+
+def test_lists_of_one_size_that_may_be_missing_are_sliced() -> None:
+    rows = ex.mask(ex.constant([[1], [2], [3]]), [True, False, True])
+    assert rows[1:].to_polars().to_list() == [None, [3]]
+    records = ex.StructTensor([3], {"a": rows, "b": [4, 5, 6]})
+    assert records[1:].to_polars().to_dicts() == [{"a": None, "b": 5}, {"a": [3], "b": 6}]

@@ -313,3 +313,9 @@ def test_a_choice_does_not_ask_whether_two_masks_are_one() -> None:
     wanted = [[1, 2], [None, None]]
     assert ex.to_py(ex.where(chosen, x, x)) == ex.to_py(ex.where(chosen, x, same)) == wanted
     assert ex.to_py(ex.function(ex.where)(chosen, x, x)) == wanted
+
+
+def test_keys_of_one_size_that_may_be_missing_group_rows() -> None:
+    keys = ex.mask(ex.constant([[0, 0], [1, 1], [1, 0]]), [True, False, True])
+    distinct, groups = ex.group_by(ex.constant([[1, 2], [], [3, 4]]), keys, axis=1)
+    assert ex.to_py(distinct) == [[0], None, [0, 1]] and ex.to_py(groups) == [[[1, 2]], None, [[4], [3]]]

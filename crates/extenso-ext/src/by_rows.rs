@@ -23,7 +23,7 @@ fn as_rows(value: &Value) -> Result<RaggedTensor> {
 /// Errors: a scalar; those of `f`.
 pub(crate) fn by_rows(x: &Value, other: Option<&Value>, f: OfRows<'_>) -> Result<Value> {
     if let Some(x) = typed::<RaggedTensor>(x) {
-        let other = other.and_then(typed::<RaggedTensor>).map(|other| other.compact()).transpose()?;
+        let other = other.map(|other| as_rows(other)?.compact()).transpose()?;
         let (x, other) = (x.compact()?, other.as_ref().map(RaggedTensor::values));
         if rank(x.values())? > 1 {
             return Ok(x.with_values(by_rows(x.values(), other, f)?)?.into_value());
@@ -47,8 +47,7 @@ pub(crate) fn by_rows(x: &Value, other: Option<&Value>, f: OfRows<'_>) -> Result
         0 => Err(Error::shape("a scalar is no row").wanted("at least a vector")),
         1 => ops::squeeze(f(x, other, &one_row(x)?)?, vec![0]),
         _ => {
-            let other =
-                other.map(|other| RaggedTensor::of_uniform(other).map(ExtensionType::into_value)).transpose()?;
+            let other = other.map(|other| as_rows(other).map(ExtensionType::into_value)).transpose()?;
             let rows = RaggedTensor::of_uniform(x)?;
             let made = by_rows(&rows.clone().into_value(), other.as_ref(), f)?;
             match typed::<RaggedTensor>(&made).filter(|_| rank(x).is_ok_and(|rank| rank > 2)) {

@@ -4,8 +4,7 @@
 
 use crate::args::typed;
 use crate::axes::rank;
-use crate::masked::{MaskedTensor, rows_there};
-use crate::missing::lacks_rows_alone;
+use crate::masked::{MaskedTensor, lists_there};
 use crate::ragged::RaggedTensor;
 use crate::specs::dtype_of;
 use crate::structs::masked_by;
@@ -80,15 +79,8 @@ pub fn cross_hashed(inputs: &[Value], num_buckets: i64, key: i64) -> Result<Valu
 
 /// The crosses of the rows that are there in every input; the others are missing.
 fn of_rows_there(inputs: &[Value], crossed: &dyn Fn(&[Value]) -> Result<Value>) -> Result<Value> {
-    if !inputs.iter().any(lacks_rows_alone) {
-        return crossed(inputs);
-    }
-    let given: Vec<Arg> = inputs.iter().map(Arg::from).collect();
-    match rows_there(&given)? {
-        Some((rows, there)) => {
-            let rows: Vec<Value> = rows.iter().map(|rows| rows.value().cloned()).collect::<Result<_>>()?;
-            masked_by(crossed(&rows)?, &there)
-        }
+    match lists_there(inputs)? {
+        Some((rows, there)) => masked_by(crossed(&rows)?, &there),
         None => crossed(inputs),
     }
 }

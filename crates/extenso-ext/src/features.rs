@@ -2,14 +2,15 @@
 //!
 //! Compositions over ops, so that they are traced, saved and differentiated as these are.
 
-use crate::args::typed_ref;
+use crate::args::{answer, typed_ref};
 use crate::axes::rank;
 use crate::by_rows::by_rows;
 use crate::masked::{MaskedTensor, fill_none, rows_there, trailing};
+use crate::missing::drop_none;
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
-use extenso_core::{Arg, RowPartition, Value, ops};
+use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, call_one, ops};
 use extenso_types::{DType, Error, Result};
 
 /// For each innermost row of `ids` a vector of `depth` numbers: one at each position that an id of the row names, zero elsewhere.
@@ -94,6 +95,18 @@ pub fn embedding_lookup(
         by_rows(ids, weights.as_ref(), &|ids, weights, rows| table.rows(ids, weights, rows))
     };
     lookup().map_err(|e| e.at_part("embedding_lookup"))
+}
+
+/// `embedding_bag` leaves ids out that are missing.
+pub(crate) fn bag_of_those_there(call: &Call<'_>) -> Answer {
+    let [params, Arg::Value(ids), Arg::Value(Value::Partition(rows))] = call.args else { return Ok(None) };
+    if typed_ref::<MaskedTensor>(ids).is_none() {
+        return Ok(None);
+    }
+    let rows = RaggedTensor::from_partition(ids.clone(), rows.clone())?;
+    let there = RaggedTensor::from_value(&drop_none(&rows.into_value(), Some(1))?)?.compact()?;
+    let args = [params.clone(), Arg::from(there.values()), there.partition().into()];
+    answer(call_one(call.op, &args, call.attrs)?)
 }
 
 /// The embeddings and what is done with them.

@@ -221,7 +221,8 @@ fn in_shape_of(x: &Value, axis: i64, made: Value) -> Result<Value> {
     }
     let mut masks = Vec::new();
     let rows = without_list_masks(&made, 0, &mut masks)?;
-    if typed_ref::<RaggedTensor>(&rows).is_none() {
+    let of_one_size = |rows: &RaggedTensor| rows.partition().spec().uniform_row_length.is_some();
+    if !typed_ref::<RaggedTensor>(&rows).is_some_and(|rows| masks.is_empty() || of_one_size(&rows)) {
         return Ok(made);
     }
     let axes = normalize_axis(axis, rank(&like)?)? + 1;
@@ -319,6 +320,12 @@ fn or_missing(found: Value, there: &Value, default: Option<&Arg>) -> Result<Valu
     match default {
         Some(default) => {
             check_default(&found, default)?;
+            if let Some(lists) = missing_lists(&found) {
+                // What stands where no list is, is there.
+                let made = or_missing(lists.values().clone(), there, Some(default))?;
+                let mask = ops::logical_or(lists.mask(), ops::logical_not(there)?)?;
+                return masked_by(made, mask.tensor()?);
+            }
             let wide = trailing(there, rank(&found)? - 1)?;
             ops::where_(wide, found, default.clone())
         }

@@ -13,10 +13,12 @@ mod rows;
 mod structure;
 mod text;
 
+pub(crate) use choice::first_there;
 pub(crate) use operands::Mask;
 pub(crate) use rows::{all_as_rows, lists_there, rows_there};
 pub(crate) use structure::concat as concat_masked;
 pub(crate) use structure::{mask_may_be_missing, stretched};
+pub(crate) use text::looked_up_values;
 
 use crate::args::{int, typed, typed_arg, typed_ref};
 use crate::axes::{dim, outer, rank, zeros_of};

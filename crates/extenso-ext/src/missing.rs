@@ -12,7 +12,7 @@ pub(crate) use pad::{one_more, with_one_more};
 
 use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
-use crate::masked::{MaskedTensor, beside, fill_none, lists_of, missing_lists, trailing};
+use crate::masked::{MaskedTensor, beside, fill_none, first_there, lists_of, missing_lists, trailing};
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::has_rows;
 use crate::structs::{Field, StructTensor, masked_by, select};
@@ -177,8 +177,12 @@ fn rows_there(x: &Value, condition: &Value) -> Result<Option<(Value, Value, Tens
         (None, None) => return Ok(None),
     };
     let has_rows = |value: &Value| typed::<RaggedTensor>(&lists_of(value)).is_some();
-    if rank(condition)? < 2 || !(has_rows(x) || has_rows(condition)) {
+    if rank(condition)? < 2 {
         return Ok(None);
+    }
+    if !(has_rows(x) || has_rows(condition)) {
+        // A list of which nothing is known is missing.
+        return Ok(missing_lists(condition).map(|lists| (x.clone(), lists.values().clone(), lists.mask().clone())));
     }
     let rows = |value: &Value| as_rows(&lists_of(value))?.only_where(&there).map(ExtensionType::into_value);
     let condition = rows(condition).map_err(|e| e.at("condition"))?;
@@ -285,16 +289,18 @@ fn not_a_value() -> Error {
     Error::dtype("found a number before the last argument").wanted("a value, of which some may be missing")
 }
 
-/// How many masks lie over each other.
-fn masks(x: &Value) -> usize {
-    typed::<MaskedTensor>(x).map_or(0, |masked| 1 + masks(masked.values()))
-}
-
 fn or_else(x: &Value, y: &Arg) -> Result<Value> {
     if !may_lack(x) {
         return Ok(x.clone());
     }
     if let Some(mut masked) = under_mask(x)? {
+        let is_masked = |x: &Value| typed::<MaskedTensor>(x).is_some();
+        if let Arg::Value(y) = y
+            && (is_masked(masked.values()) || typed::<MaskedTensor>(y).is_some_and(|y| is_masked(y.values())))
+            && let Some(found) = first_there(x, y)?
+        {
+            return Ok(found);
+        }
         let beside_rows = y.value().is_ok_and(|y| has_rows(y) && rank(y).ok() == rank(x).ok());
         if beside_rows && masked.values().tensor().is_ok() && masked.mask_rank()? == 1 {
             // Lists of one size, of which some give way to lists of others.
@@ -309,7 +315,7 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
         }
         return match typed::<MaskedTensor>(&whole) {
             // What was missing as a whole is missing in both.
-            Some(whole) if masks(whole.values()) == masks(masked.values()) => {
+            Some(whole) if whole.mask_rank()? <= masked.mask_rank()? => {
                 masked_by(or_else(whole.values(), y)?, whole.mask())
             }
             Some(_) | None => or_else(&whole, y),

@@ -8,7 +8,7 @@ use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::{ExtensionType, Value, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{DTypeKind, Error, Result};
 
 /// The pieces of each string, in one more axis: at `sep`, or at Unicode white space; at most `maxsplit` times unless that is negative.
 ///
@@ -50,8 +50,16 @@ pub(crate) fn deeper(x: &Value, pieces: Pieces<'_>) -> Result<Value> {
     }
     if let Some(masked) = typed::<MaskedTensor>(x) {
         let values = masked.values();
+        if crate::dtype_of(&values.spec()?).is_some_and(|dtype| dtype.kind() != DTypeKind::Text) {
+            // The op says what it takes.
+            return deeper(values, pieces);
+        }
         let inside = if typed::<RaggedTensor>(values).is_some() {
             values.clone()
+        } else if masked.mask_rank()? < rank(values)? {
+            // A list that is missing stays so.
+            let inside = if values.tensor().is_ok() { masked.filled("")? } else { values.clone() };
+            return masked_by(deeper(&inside, pieces)?, masked.mask());
         } else if rank(values)? > 1 {
             // A mask covers no ragged axis: the mask goes into the rows.
             return deeper(&RaggedTensor::of_uniform(x)?.into_value(), pieces);

@@ -137,7 +137,10 @@ fn records(x: &Value, pattern: &str, names: &[String]) -> Result<Value> {
     }
     let fields: Result<Vec<(&str, Value)>> =
         names.iter().zip(1..).map(|(name, group)| Ok((name.as_str(), taking_part(x, pattern, group)?))).collect();
-    Ok(StructTensor::from_fields(x.tensor()?.shape().clone(), fields?)?.into_value())
+    let fields = fields?;
+    let texts = fields.first().and_then(|(_, field)| typed::<MaskedTensor>(field));
+    let texts = texts.ok_or_else(|| Error::internal("a group is a field"))?;
+    Ok(StructTensor::from_fields(texts.values().tensor()?.shape().clone(), fields)?.into_value())
 }
 
 /// What a group matches, missing where it takes no part: there the text is whatever the default is.

@@ -349,6 +349,12 @@ impl Function {
         let traced = trace(&self.name, &specs, |args| (self.body)(args))?;
         let concrete = Arc::new(Concrete::traced(self.name.clone(), specs, traced.output, traced.graph)?);
         let mut cache = self.write();
+        // Another thread may have traced the same meanwhile.
+        let same = |kept: &&mut Kept| kept.concrete.accepts(&concrete.input) && concrete.accepts(&kept.concrete.input);
+        if let Some(kept) = cache.traces.iter_mut().find(same) {
+            kept.exact |= exact;
+            return Ok(kept.concrete.clone());
+        }
         if cache.retraces.len() == MAX_RETRACES {
             cache.retraces.remove(0);
         }

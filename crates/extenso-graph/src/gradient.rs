@@ -152,7 +152,7 @@ pub fn value_and_grad(
         [(_, y)] => (*y).clone(),
         other => {
             let error = Error::value(format!("the function returns {} values", other.len())).wanted("one float scalar");
-            let hint = "An integer of Python is no tensor, and neither is what is computed of it: write `3.0` for `3`.";
+            let hint = "A number of Python is no tensor, and neither is what is computed of integers: an argument `3` is none, and `3.0` is one.";
             return Err(if other.is_empty() { error.hint(hint) } else { error }.at("grad"));
         }
     };

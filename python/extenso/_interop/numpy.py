@@ -47,7 +47,9 @@ def from_numpy(x: Any) -> Any:
 def _masked(array: Any) -> Any:
     missing = np.ma.getmaskarray(array)
     if array.dtype.names is None:
-        values = _plain(array.data)
+        # No object below the mask has a say.
+        data = np.where(missing, None, array.data) if array.dtype == object else array.data
+        values = _plain(data)
         if isinstance(values, MaskedTensor) and values.mask.shape == missing.shape:
             return MaskedTensor(values.values, tensor(~missing & np.asarray(values.mask)))
         return MaskedTensor(values, tensor(~missing))

@@ -7,10 +7,13 @@ from extenso._core import (
     DTypeError,
     InvalidValueError,
     StructTensor,
+    Tensor,
     UnionTensor,
+    arange,
     from_arrow,
     max,
     min,
+    take,
     to_arrow,
     to_py,
 )
@@ -111,6 +114,26 @@ def _with_enums(pl: Any, dtype: Any, x: Any) -> Any:
     return dtype
 
 
+def _without_arrays(pl: Any, dtype: Any) -> Any:
+    """The dtype with lists for arrays, at every level."""
+    if isinstance(dtype, pl.List | pl.Array):
+        return pl.List(_without_arrays(pl, dtype.inner))
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct([pl.Field(field.name, _without_arrays(pl, field.dtype)) for field in dtype.fields])
+    return dtype
+
+
+def _packed(x: Any) -> Any:
+    """The value with lists of one size that may be missing in memory of their own, as polars reads none that are sliced."""
+    if isinstance(x, StructTensor):
+        fields = {name: x.field_value((name,)) for name in x.field_names()}
+        moved = {name: _packed(field) for name, field in fields.items()}
+        return x if all(moved[name] is field for name, field in fields.items()) else StructTensor(x.shape, moved)
+    if isinstance(x, MaskedTensor) and isinstance(x.values, Tensor) and x.values.ndim > x.mask.ndim:
+        return take(x, arange(len(x)), axis=0)
+    return x
+
+
 def to_polars(x: Any) -> Any:
     """Returns the DataFrame of records, a column for each field, and the Series of any other value; categories in an order are an `Enum`."""
     pl = peer("polars", "to_polars")
@@ -121,9 +144,9 @@ def to_polars(x: Any) -> Any:
     if any_time(x, _overflows):
         what = "to_polars: found a time that 64 bits of ms do not hold."
         raise InvalidValueError(f"{what}\nWanted: fewer seconds, which are milliseconds in polars. Take `x.values`.")
-    array = to_arrow(in_lists(x))
-    made = _guarded("to_polars", lambda: pl.Series(array))
+    made = _guarded("to_polars", lambda: pl.Series(to_arrow(in_lists(_packed(x)))))
     dtype = _with_enums(pl, made.dtype, x)
     if dtype != made.dtype:
-        made = _guarded("to_polars", lambda: made.cast(dtype))
+        # Words that polars does not cast in arrays it casts in lists.
+        made = _guarded("to_polars", lambda: made.cast(_without_arrays(pl, made.dtype)).cast(_without_arrays(pl, dtype)).cast(dtype))
     return made.struct.unnest() if isinstance(x, StructTensor) and x.rank == 1 else made

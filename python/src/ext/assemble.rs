@@ -3,6 +3,7 @@
 //! Invariant: `join` of what `split` gives is what was split. A field whose kind is one component adds nothing to the
 //! static data; one that may be either writes a template, in which each component stands for itself.
 
+use crate::depth::deeper;
 use crate::dtype::{self, PyDType};
 use crate::error::OrRaise;
 use crate::shape::PyShape;
@@ -150,12 +151,14 @@ pub fn to_static(object: &Bound<'_, PyAny>) -> PyResult<StaticValue> {
     } else if let Ok(v) = object.cast::<crate::spec::PyTypeSpec>() {
         StaticValue::Spec(Box::new(crate::spec::core_spec(v)?))
     } else if super::convert::is_sequence(object) {
-        let items: PyResult<Vec<_>> = object.try_iter()?.map(|item| to_static(&item?)).collect();
-        StaticValue::Tuple(items?)
+        let items = || object.try_iter()?.map(|item| to_static(&item?)).collect::<PyResult<Vec<_>>>();
+        StaticValue::Tuple(deeper(object.py(), "static data", items)?)
     } else if let Ok(mapping) = object.cast::<PyMapping>() {
-        let entries: PyResult<Vec<_>> =
-            sorted_entries(mapping)?.into_iter().map(|(key, item)| Ok((key, to_static(&item)?))).collect();
-        StaticValue::map(entries?)
+        let entries = || {
+            let entries = sorted_entries(mapping)?.into_iter();
+            entries.map(|(key, item)| Ok((key, to_static(&item)?))).collect::<PyResult<Vec<_>>>()
+        };
+        StaticValue::map(deeper(object.py(), "static data", entries)?)
     } else {
         let error = Error::dtype(format!("found {}", Kind::found(object))).wanted(
             "static data: None, bool, int, float, str, bytes, a dtype, a shape, a spec, or tuples and mappings of these",

@@ -13,7 +13,7 @@ use pyo3::basic::CompareOp;
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyString, PySuper, PyTuple, PyType};
 use std::sync::{Arc, OnceLock};
 
 use super::annotation;
@@ -60,8 +60,10 @@ with_operators!(PyExtensionBase with __init__ = init; {
     fn __validate_data__(&self) {}
 
     #[classmethod]
-    #[pyo3(signature = (**_kwargs))]
-    fn __init_subclass__(cls: &Bound<'_, PyType>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    #[pyo3(signature = (**kwargs))]
+    fn __init_subclass__(cls: &Bound<'_, PyType>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let others = PySuper::new(&cls.py().get_type::<Self>(), cls.as_any())?;
+        others.call_method("__init_subclass__", (), kwargs)?;
         define(cls)
     }
 

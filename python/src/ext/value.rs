@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::class::{Class, Form};
 use super::{PyExtensionBase, base, written};
 use crate::arg;
+use crate::depth::deeper;
 
 /// An instance of a Python class, as a value of an extension type.
 pub enum PyExtension {
@@ -80,7 +81,8 @@ impl Extension for PyExtension {
     fn to_tensor(&self) -> Option<Result<Tensor>> {
         Python::attach(|py| {
             let convert = self.bind(py).getattr_opt("__extenso_tensor__").transpose()?;
-            let tensor = convert.and_then(|convert| arg::tensor(&convert.call0()?, None));
+            let made = |convert: Bound<'_, PyAny>| arg::tensor(&convert.call0()?, None);
+            let tensor = convert.and_then(|convert| deeper(py, "what `__extenso_tensor__` gives", || made(convert)));
             Some(tensor.or_carry(py))
         })
     }

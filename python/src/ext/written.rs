@@ -4,12 +4,13 @@
 //! component specs says the same in both places.
 
 use crate::arg;
+use crate::depth::deeper;
 use crate::error::{OrRaise, raised};
 use crate::pointers::PointerMap;
 use crate::spec::{self, PyTypeSpec};
 use crate::value;
 use extenso_core::{Value, without_ops};
-use extenso_types::{Error, ExtSpec, Segment, Spec, StaticValue};
+use extenso_types::{Error, ExtSpec, Path, Segment, Spec, StaticValue};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -125,14 +126,31 @@ pub fn spec(object: &Bound<'_, PyAny>) -> PyResult<ExtSpec> {
 pub fn components(object: &Bound<'_, PyAny>) -> PyResult<Vec<Value>> {
     let given = spec_of(object)?;
     let nest = given.call_method1("to_components", (object,))?;
-    flatten(&nest, &arg::is_value)?.into_iter().map(|(_, leaf)| value::from_py(&leaf)).collect()
+    let Spec::Ext(spec) = spec::core_spec(&given)? else {
+        return Err(Error::internal("a spec written by hand is no extension's")).or_raise();
+    };
+    let leaves = flatten(&nest, &arg::is_value)?;
+    let component = |(i, (segment, leaf)): (usize, (Segment, Bound<'_, PyAny>))| {
+        let made = value::from_py(&leaf)?;
+        match (&made, spec.components.get(i)) {
+            // A value that stands for itself has no end.
+            (Value::Ext(ext), Some((_, wanted))) if !matches!(wanted, Spec::Ext(wanted) if ext.def().is_a(&wanted.def)) =>
+            {
+                let error = Error::dtype(format!("found a value of type {}", arg::type_name(&leaf)));
+                Err(error.wanted(wanted.to_string()).at_path(&Path::from_iter([segment])).at("to_components"))
+                    .or_raise()
+            }
+            _ => Ok(made),
+        }
+    };
+    leaves.into_iter().enumerate().map(component).collect()
 }
 
 /// The normal form of a spec object whose class is written by hand.
 ///
 /// Errors: methods that are missing or return what no spec has.
 pub fn written_spec(given: &Bound<'_, PyTypeSpec>) -> PyResult<Spec> {
-    without_ops("serialize", || {
+    let written = || {
         let value_class = value_class_of(given)?;
         let class = Class::of(&value_class)?;
         let unknown = || {
@@ -149,7 +167,8 @@ pub fn written_spec(given: &Bound<'_, PyTypeSpec>) -> PyResult<Spec> {
         let serialized = to_static(&given.call_method0("serialize")?)?;
         let static_data = referring(serialized, &components);
         Ok(Spec::from(ExtSpec { def: class.def.clone(), static_data, components }))
-    })
+    };
+    deeper(given.py(), "a spec", || without_ops("serialize", written))
 }
 
 fn value_class_of<'py>(given: &Bound<'py, PyTypeSpec>) -> PyResult<Bound<'py, PyType>> {
@@ -254,7 +273,7 @@ pub fn flatten<'py>(
 fn below(key: &Segment, inner: &Segment) -> Segment {
     match (key, inner) {
         (key, Segment::Itself) => key.clone(),
-        (key, inner) => Segment::field(extenso_types::Path::from_iter([key.clone(), inner.clone()]).to_string()),
+        (key, inner) => Segment::field(Path::from_iter([key.clone(), inner.clone()]).to_string()),
     }
 }
 

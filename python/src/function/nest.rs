@@ -122,7 +122,7 @@ pub fn py_to_nest_like(object: &Bound<'_, PyAny>, wanted: &Nest<Spec>, variables
         Nest::Leaf(_) if arg::is_value(object) => value::from_py(object).map(Nest::Leaf),
         Nest::Leaf(Spec::Tensor(spec)) => arg::tensor(object, Some(spec.dtype)).map(|x| Nest::Leaf(x.into())),
         Nest::Leaf(spec) => literal::of_spec(object, spec).map(Nest::Leaf),
-        Nest::List(wanted) if object.is_exact_instance_of::<PyList>() && object.len()? == wanted.len() => {
+        Nest::List(wanted) if object.is_instance_of::<PyList>() && object.len()? == wanted.len() => {
             items_like(object, wanted, variables).map(Nest::List)
         }
         Nest::Tuple(wanted) if object.is_exact_instance_of::<PyTuple>() && object.len()? == wanted.len() => {
@@ -187,7 +187,7 @@ fn convert<T>(
         return Ok(Nest::Static(value));
     }
     let inner = |object: &Bound<'_, PyAny>| convert(object, depth + 1, leaf);
-    if let Ok(list) = object.cast_exact::<PyList>() {
+    if let Ok(list) = object.cast::<PyList>() {
         return list.iter().map(|item| inner(&item)).collect::<PyResult<_>>().map(Nest::List);
     }
     if let Ok(dict) = object.cast::<PyDict>() {
@@ -205,7 +205,7 @@ fn convert<T>(
         let field = |field: String| Ok((field.as_str().into(), inner(&object.getattr(field.as_str())?)?));
         return fields.into_iter().map(field).collect::<PyResult<_>>().map(|fields| Nest::Record(name, fields));
     }
-    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+    if let Ok(tuple) = object.cast::<PyTuple>() {
         return tuple.iter().map(|item| inner(&item)).collect::<PyResult<_>>().map(Nest::Tuple);
     }
     leaf(object)
@@ -249,7 +249,8 @@ fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<(Arc<str>, Vec<St
     let fields: Vec<String> = if object.is_instance_of::<PyTuple>() && class.hasattr("_fields")? {
         class.getattr("_fields")?.extract()?
     } else if class.hasattr("__dataclass_fields__")? {
-        class.getattr("__dataclass_fields__")?.cast_into::<PyDict>()?.keys().extract()?
+        let fields = object.py().import("dataclasses")?.call_method1("fields", (&class,))?;
+        fields.try_iter()?.map(|field| field?.getattr("name")?.extract()).collect::<PyResult<_>>()?
     } else if class.hasattr("__attrs_attrs__")? {
         let fields = class.getattr("__attrs_attrs__")?;
         fields.try_iter()?.map(|field| field?.getattr("name")?.extract()).collect::<PyResult<_>>()?
@@ -301,12 +302,17 @@ pub fn build<'py, T>(
             };
             let fields = dict(py, entries, leaf, variables)?;
             match class {
-                Some(class) => class.call((), Some(fields.cast::<PyDict>()?)),
+                Some(class) => rebuilt(&class, fields.cast::<PyDict>()?),
                 // The class is not known here: a file made elsewhere. Its fields are.
                 None => Ok(fields),
             }
         }
     }
+}
+
+/// The record of a class with these fields, without its constructor, which may take or do something else.
+fn rebuilt<'py>(class: &Bound<'py, PyType>, fields: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    class.py().import("extenso.nest")?.getattr("_rebuilt")?.call1((class, fields))
 }
 
 fn dict<'py, T>(

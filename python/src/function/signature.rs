@@ -19,6 +19,8 @@ enum Kind {
 struct Parameter {
     name: Arc<str>,
     kind: Kind,
+    /// Whether an argument is given to it by name too.
+    by_name: bool,
     default: Option<Py<PyAny>>,
 }
 
@@ -35,7 +37,9 @@ impl Signature {
         let parameters = inspect.call_method1("signature", (f,))?.getattr("parameters")?.call_method0("values")?;
         let parameter = |p: PyResult<Bound<'_, PyAny>>| {
             let p = p?;
-            let kind = match p.getattr("kind")?.extract::<u8>()? {
+            let kind = p.getattr("kind")?.extract::<u8>()?;
+            let by_name = matches!(kind, 1 | 3);
+            let kind = match kind {
                 0 | 1 => Kind::Positional,
                 2 => Kind::Rest,
                 3 => Kind::Named,
@@ -44,7 +48,7 @@ impl Signature {
             let default = p.getattr("default")?;
             let name: String = p.getattr("name")?.extract()?;
             let default = (!default.is(&empty)).then(|| default.unbind());
-            Ok(Parameter { name: name.into(), kind, default })
+            Ok(Parameter { name: name.into(), kind, by_name, default })
         };
         parameters.try_iter()?.map(parameter).collect::<PyResult<_>>().map(Signature)
     }
@@ -97,13 +101,10 @@ impl Signature {
                 Kind::Named => None,
                 Kind::Positional => positional.next(),
             };
-            let by_name = match (p.kind, named.get_item(&*p.name)?) {
-                (Kind::Positional | Kind::Named, Some(item)) => {
-                    named.del_item(&*p.name)?;
-                    Some(item)
-                }
-                _ => None,
-            };
+            let by_name = if p.by_name { named.get_item(&*p.name)? } else { None };
+            if by_name.is_some() {
+                named.del_item(&*p.name)?;
+            }
             let value = match (given, by_name) {
                 (Some(_), Some(_)) => return Err(wrong(format!("the argument '{}' is given twice", p.name))),
                 (Some(value), None) | (None, Some(value)) => value,

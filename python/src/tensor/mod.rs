@@ -56,7 +56,11 @@ with_operators!(PyTensor {
     /// The number of elements.
     #[getter]
     fn size(&self) -> PyResult<usize> {
-        Ok(self.0.data().or_raise()?.len())
+        let known = || self.0.shape().dims()?.iter().map(|size| size.known()).product::<Option<usize>>();
+        match self.0.symbol().and_then(|_| known()) {
+            Some(size) => Ok(size),
+            None => Ok(self.0.data().or_raise()?.len()),
+        }
     }
 
     /// Whether it is a symbol, which stands for data while a function is traced.

@@ -312,6 +312,9 @@ pub fn whole(numbers: impl Into<Arg>) -> Result<Value> {
 pub fn one_hot(indices: impl Into<Arg>, depth: i64, dtype: DType) -> Result<Value> {
     let rows = |indices: Arg| {
         count_of("depth", depth)?;
+        if !dtype.is_numeric() && dtype != DType::Bool {
+            return Err(Error::dtype(format!("found {dtype}")).wanted("numbers or bool").at("dtype"));
+        }
         let rows = expand_dims(whole(indices).map_err(|e| e.at("indices"))?, -1)?;
         cast(equal(rows, up_to(depth)?)?, dtype)
     };

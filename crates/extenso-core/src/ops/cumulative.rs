@@ -141,9 +141,9 @@ fn run_prod(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
     products(lines, spans, attrs.reverse)
 }
 
-/// Running sums of the parts of lines.
+/// Running sums of the parts of lines. Of floats they start at the zero that changes no other.
 pub(super) fn sums(lines: Lines, spans: impl Iterator<Item = Range<usize>>, reverse: bool) -> Result<Outputs> {
-    by_dtype!(lines, spans, reverse; 0, wrapping_add; 0.0, +)
+    by_dtype!(lines, spans, reverse; 0, wrapping_add; -0.0, +)
 }
 
 /// Running products of the parts of lines.

@@ -281,6 +281,7 @@ pub fn min_max_scale(x: impl Into<Arg>, low: Option<Arg>, high: Option<Arg>) -> 
 }
 
 fn between(x: &Arg, low: Option<Arg>, high: Option<Arg>) -> Result<Value> {
+    are_floats(x)?;
     let low = low.map_or_else(|| min(x, Axes::All, false).map(Arg::from), Ok)?;
     let high = high.map_or_else(|| max(x, Axes::All, false).map(Arg::from), Ok)?;
     // Both distances are of the dtype of `x`, also where the ends are numbers without one.
@@ -295,5 +296,6 @@ fn over(x: Value, by: Arg) -> Result<Value> {
         return if nothing { zeros_like(x) } else { divide(x, by) };
     }
     let nothing = equal(&by, 0.0)?;
-    where_(&nothing, 0.0, divide(x, where_(&nothing, 1.0, by)?)?)
+    // Zero as `x` has it, so that what is missing there stays missing.
+    where_(&nothing, zeros_like(&x)?, divide(x, where_(&nothing, 1.0, by)?)?)
 }

@@ -5,6 +5,7 @@ use super::pick::parts;
 use super::{Beside, along, along_one, cut_by, in_shape_of, only, rows_value};
 use crate::args::typed_ref;
 use crate::axes::{positions, rank};
+use crate::masked::all_as_rows;
 use crate::meaning::order::has_keys;
 use crate::ragged::RaggedTensor;
 use extenso_core::{ExtensionType, Value, ops};
@@ -214,8 +215,11 @@ pub fn group_by(values: &Value, keys: &Value, axis: i64) -> Result<(Value, Value
         Ok(vec![rows_value(distinct, &of_rows)?, rows_value(groups, &of_rows)?])
     };
     let axis_of = || extenso_core::reduce::normalize_axis(axis, crate::axes::rank(values)?).map(crate::args::int);
-    let of =
-        |axis: i64| along(keys, axis, vec![Beside::lists("values", values)], &|keys, beside| grouped(keys, &beside[0]));
+    let of = |axis: i64| {
+        let both = [keys.clone(), values.clone()];
+        let both = if axis == 0 { both.to_vec() } else { all_as_rows(&both)? };
+        along(&both[0], axis, vec![Beside::lists("values", &both[1])], &|keys, beside| grouped(keys, &beside[0]))
+    };
     axis_of().and_then(of).and_then(pair).map_err(|e| e.at_part("group_by"))
 }
 

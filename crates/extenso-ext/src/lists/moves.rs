@@ -70,6 +70,7 @@ pub fn diff(x: &Value, n: i64, axis: i64) -> Result<Value> {
                 return steps(&x, int(axis));
             }
             let lines = |rows: &RaggedTensor| RaggedTensor::from_value(&steps(&rows.clone().into_value(), 1)?);
+            let x = without_missing_rows(&x, axis)?;
             along_one(&x, int(axis), &|rows| Ok(across_changed(rows, &lines)?.into_value()))
         })
     };
@@ -241,8 +242,8 @@ fn turned(rows: &RaggedTensor, by: &Value) -> Result<Value> {
 
 /// Each element as often as `counts` says, one after the other, along `axis`; without an axis, of all in row-major order.
 ///
-/// Shapes: `counts` is one integer; or along a uniform axis one for each position, and along a ragged one as many as there are
-/// elements, in the same rows; a list that is missing in either is missing. Errors: a negative count, one that may be missing, other
+/// Shapes: `counts` is one integer; or along a uniform axis one for each position; or, along a ragged axis and any inside another, as many as
+/// there are elements, in the same rows; a list that is missing in either is missing. Errors: a negative count, one that may be missing, other
 /// rows, an axis out of range, a result beyond memory.
 ///
 /// ```
@@ -262,17 +263,20 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => axis.map(|axis| normalize_axis(axis, rank(x)?)).transpose(),
     };
     let at = at().map_err(|e| e.at_part("repeat"))?;
-    if let (Some(at), Some(rows)) = (at.filter(|&at| at > 1 && !is_ragged(x, at)), typed_ref::<RaggedTensor>(x)) {
+    // Counts for each list are those of its elements, whatever the axis is.
+    let of_lists = matches!(&counts, Arg::Value(counts) if rank(counts).is_ok_and(|axes| axes > 1));
+    let uniform = |at: &usize| !(is_ragged(x, *at) || (of_lists && *at > 0));
+    if let (Some(at), Some(rows)) = (at.filter(|at| *at > 1 && uniform(at)), typed_ref::<RaggedTensor>(x)) {
         // The axis is one of what is in the rows.
         return Ok(rows.with_values(repeat(rows.values(), counts, Some(int(at - 1)))?)?.into_value());
     }
-    if let (Some(at), Some(lists)) = (at.filter(|&at| !is_ragged(x, at)), typed_ref::<MaskedTensor>(x))
+    if let (Some(at), Some(lists)) = (at.filter(uniform), typed_ref::<MaskedTensor>(x))
         && lists.mask_rank()? <= at
     {
         // Lists that are missing stay so.
         return masked_by(repeat(lists.values(), counts, Some(int(at)))?, lists.mask());
     }
-    if let (Some(at), Some(lists)) = (at.filter(|&at| !is_ragged(x, at)), typed_ref::<MaskedTensor>(x))
+    if let (Some(at), Some(lists)) = (at.filter(uniform), typed_ref::<MaskedTensor>(x))
         && lists.mask_rank()? < rank(x)?
     {
         // Lists that are missing as a whole are repeated as such.
@@ -280,7 +284,7 @@ pub fn repeat(x: &Value, counts: impl Into<Arg>, axis: Option<i64>) -> Result<Va
         let places = positions(&ops::transpose(zeros_of(lists.values(), at + 1)?, Some(first))?)?;
         return ops::take(x, ops::repeat(places, counts, Some(0))?, int(at)).map_err(|e| e.at_part("repeat"));
     }
-    let Some(at) = at.filter(|&at| is_ragged(x, at)) else { return ops::repeat(x, counts, axis) };
+    let Some(at) = at.filter(|at| !uniform(at)) else { return ops::repeat(x, counts, axis) };
     let repeated = || {
         let beside = match &counts {
             Arg::Value(value) if rank(value)? > 0 => vec![Beside::lists("counts", value)],

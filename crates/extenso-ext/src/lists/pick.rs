@@ -75,7 +75,11 @@ fn by_position(x: &Value, index: &Arg, axis: i64, default: Option<Arg>) -> Resul
             (Arg::Scalar(Scalar::Int(i)), _) => {
                 (ops::add(&lengths, *i)?.into(), ops::greater_equal(lengths, i.saturating_neg())?)
             }
-            (_, [each]) => placed(ops::add(each, ops::zeros_like(&lengths)?).map_err(|e| e.at("index"))?, lengths)?,
+            (_, [each]) => {
+                // No list is as long as what is missing says.
+                let each = fill_none(each, i64::MAX)?;
+                placed(ops::add(each, ops::zeros_like(&lengths)?).map_err(|e| e.at("index"))?, lengths)?
+            }
             _ => placed(ops::add(ops::zeros_like(&lengths)?, as_i64(index)?)?, lengths)?,
         };
         let places = ops::boolean_mask(ops::add(ops::row_starts(rows.partition())?, at)?, &there, 0)?;

@@ -65,7 +65,7 @@ fn counted(starts: &Arg, limits: &Arg, deltas: &Arg) -> Result<Value> {
             }
             let like = ops::broadcast_like(arg.clone(), &all)?;
             let values = typed_ref::<MaskedTensor>(&like).map_or(like.clone(), |masked| masked.values().clone());
-            ops::where_(masked.mask(), values, other).map(Arg::Value)
+            ops::where_(masked.wide_mask()?, values, other).map(Arg::Value)
         };
         let found = counted(&there(starts, 0)?, &there(limits, 0)?, &there(deltas, 1)?)?;
         return masked_by(found, masked.mask());

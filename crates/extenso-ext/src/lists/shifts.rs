@@ -2,9 +2,9 @@
 
 use super::counts::Counts;
 use super::{along, in_shape_of, only, or_missing};
-use crate::args::typed_ref;
+use crate::args::{typed, typed_ref};
 use crate::axes::rank;
-use crate::masked::{MaskedTensor, missing_lists};
+use crate::masked::MaskedTensor;
 use crate::missing::{mask, one_more};
 use crate::ragged::{RaggedTensor, flatten};
 use crate::structs::{StructTensor, masked_by};
@@ -52,8 +52,9 @@ pub fn shift(x: &Value, by: impl Into<Arg>, value: Option<Arg>, axis: i64) -> Re
 
 /// Lists of one size of which some are missing, where the axis is in them.
 fn lists_of_one_size(x: &Value, axis: i64) -> Result<Option<MaskedTensor>> {
-    let inside = normalize_axis(axis, rank(x)?)? > 0;
-    Ok(missing_lists(x).filter(|lists| inside && typed_ref::<RaggedTensor>(lists.values()).is_none()))
+    let axis = normalize_axis(axis, rank(x)?)?;
+    let outside = |lists: &MaskedTensor| lists.mask_rank().is_ok_and(|axes| (1..=axis).contains(&axes));
+    Ok(typed::<MaskedTensor>(x).filter(|x| outside(x) && typed_ref::<RaggedTensor>(x.values()).is_none()))
 }
 
 fn of_records(x: &Value) -> Result<bool> {

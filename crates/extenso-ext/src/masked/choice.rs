@@ -4,29 +4,35 @@
 //! where what it chooses is; any other chooses elements, and those of a missing row are missing. Where the row of the condition is
 //! missing, so is the result.
 
-use super::MaskedTensor;
-use super::structure::stretched;
+use super::structure::{Layers, stretched};
+use super::{MaskedTensor, trailing};
 use crate::args::{flat, int, typed, typed_arg};
-use crate::axes::{dim, rank, zeros_of};
+use crate::axes::{dim, outer, rank, zeros_of};
 use crate::lists::spread;
-use crate::ragged::RaggedTensor;
+use crate::missing::{as_rows, mask as masked_where};
+use crate::ragged::{self, RaggedTensor, zero};
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
 use extenso_core::{Arg, Call, ExtensionType, RowPartition, Tensor, Value, ops};
 use extenso_types::{DType, Dim, Error, Result};
+use std::collections::BTreeSet;
 
 /// The rows that are chosen; none unless an argument has rows that may be missing, and all rows are of one rank.
 pub(super) fn of_rows(call: &Call<'_>) -> Result<Option<Value>> {
     let [condition, x, y] = flat(call) else { return Ok(None) };
     let mut given = [condition, x, y].map(Side::of);
-    if let Some(rank) = given.iter().find_map(Side::rows).map(|rows| rows.rank()).transpose()?
+    if let Some(like) = given.iter().find_map(Side::rows)
         && !given.iter().any(|side| matches!(side, Side::Masked(_)))
     {
         for side in &mut given {
-            if let Some(rows) = side.rows_of_a_tensor(rank)?.filter(|x| dim(x.values(), 1) != Ok(Dim::Known(1))) {
-                *side =
-                    Side::Masked(MaskedTensor::new(RaggedTensor::of_uniform(rows.values())?.into_value(), rows.mask)?);
-            }
+            let Some(rows) = side.rows_of_a_tensor(like.rank()?)? else { continue };
+            let values = match dim(rows.values(), 1)? {
+                Dim::Known(1) if outer(rows.values()) != Some(like.nrows()) => continue,
+                // A column has an element for each row.
+                Dim::Known(1) => ops::broadcast_like(rows.values(), like.clone().into_value())?,
+                Dim::Known(_) | Dim::Var(_) => RaggedTensor::of_uniform(rows.values())?.into_value(),
+            };
+            *side = Side::Masked(MaskedTensor::new(values, rows.mask)?);
         }
     }
     if !given.iter().any(|side| matches!(side, Side::Masked(_))) {
@@ -47,6 +53,28 @@ pub(super) fn of_rows(call: &Call<'_>) -> Result<Option<Value>> {
         Some(one) => common.chosen_rows(one, x, y).map(Some),
         None => common.chosen_elements(condition, x, y).map(Some),
     }
+}
+
+/// Elements of a tensor under masks over each other, and those of another where they are missing; none of values that are no tensors.
+///
+/// A list is missing where it is in both.
+pub(crate) fn first_there(x: &Value, y: &Value) -> Result<Option<Value>> {
+    let (first, other) = (Layers::of(x)?, Layers::of(y)?);
+    let all = rank(&first.values)?;
+    if first.values.tensor().is_err() || other.values.tensor().is_err() || rank(&other.values)? != all {
+        return Ok(None);
+    }
+    let there = first.there(all)?.map_or(Arg::from(true), Arg::Value);
+    let chosen = ops::where_(there, &first.values, &other.values)?;
+    let ranks: BTreeSet<usize> = first.masks.keys().chain(other.masks.keys()).copied().collect();
+    let masked = |chosen: Value, &rank: &usize| match (first.there(rank)?, other.there(rank)?) {
+        (Some(x), Some(y)) => {
+            let mask = ops::broadcast_like(ops::logical_or(x, y)?, zeros_of(&chosen, rank)?)?;
+            masked_by(chosen, mask.tensor()?)
+        }
+        _ => Ok(chosen),
+    };
+    ranks.iter().rev().try_fold(chosen, masked).map(Some)
 }
 
 /// An argument.
@@ -85,6 +113,45 @@ impl Side {
         match self {
             Side::Masked(x) => Some(&x.mask),
             Side::Rows(_) | Side::Other(_) => None,
+        }
+    }
+
+    /// Whether rows can be left empty, if there are any: those of one list for all cannot, nor those that may be a column.
+    fn may_be_cut(&self, of: usize) -> bool {
+        let Side::Other(Arg::Value(value)) = self else { return true };
+        match rank(value).ok().and_then(|axes| (axes + 1).checked_sub(of)) {
+            Some(1) => dim(value, 1).is_ok_and(|size| size.known().is_some()),
+            Some(axis) => dim(value, axis).is_ok_and(|size| size == Dim::Known(1)),
+            None => true,
+        }
+    }
+
+    /// The argument with nothing in the rows that `mask` leaves out, unless it has none of its own.
+    fn only_where(&self, mask: &Tensor, of: usize) -> Result<Side> {
+        Ok(match self {
+            Side::Masked(x) => {
+                let rows: RaggedTensor = RaggedTensor::from_value(&x.values)?;
+                Side::Masked(MaskedTensor::new(rows.only_where(mask)?.into_value(), x.mask.clone())?)
+            }
+            Side::Rows(x) => Side::Rows(x.only_where(mask)?),
+            Side::Other(Arg::Value(value)) if rank(value)? == of && dim(value, 1)? != Dim::Known(1) => {
+                match self.rows_of_a_tensor(of)? {
+                    Some(x) => {
+                        let rows = as_rows(x.values())?.only_where(mask)?;
+                        Side::Masked(MaskedTensor::new(rows.into_value(), x.mask)?)
+                    }
+                    None => Side::Rows(as_rows(value)?.only_where(mask)?),
+                }
+            }
+            Side::Other(arg) => Side::Other(arg.clone()),
+        })
+    }
+
+    /// The rows, those too that are missing.
+    fn all_there(self) -> Side {
+        match self {
+            Side::Masked(x) => Side::of(&Arg::Value(x.values)),
+            Side::Rows(_) | Side::Other(_) => self,
         }
     }
 
@@ -186,7 +253,7 @@ impl Common {
         let there = known.map_or(Ok(there.clone()), |known| ops::logical_and(known, &there))?;
         // A condition for each row is a column of as many axes as the rows have.
         let column = match &condition {
-            Arg::Value(value) if rank(value)? == 1 => Arg::Value(super::trailing(value, self.rank - 1)?),
+            Arg::Value(value) if rank(value)? == 1 => Arg::Value(trailing(value, self.rank - 1)?),
             Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => condition,
         };
         let mask = ops::broadcast_like(there, &self.lengths)?;
@@ -204,29 +271,63 @@ impl Common {
 
     /// Elements of one argument or the other, in the rows of the condition.
     fn chosen_elements(&self, condition: &Side, x: &Side, y: &Side) -> Result<Value> {
+        let may_be_cut = |side: &Side| side.may_be_cut(self.rank);
+        if let Some(known) = condition.mask().filter(|_| may_be_cut(x) && may_be_cut(y)) {
+            // Nothing is chosen in a row whose condition is missing.
+            let cut = |side: &Side| side.only_where(known, self.rank);
+            let given = [cut(condition)?.all_there(), cut(x)?, cut(y)?];
+            let common = Common::of(&given)?.ok_or_else(|| Error::internal("a condition of rows has rows"))?;
+            let [condition, x, y] = &given;
+            return masked_by(common.chosen_elements(condition, x, y)?, known);
+        }
         let (condition, known) = match condition.rows_of_a_tensor(self.rank)? {
             Some(rows) => (Arg::from(rows.values()), Some(rows.mask)),
             None => (self.filled(condition)?, condition.mask().cloned()),
         };
-        let known = known.as_ref();
-        let values = ops::where_(condition, self.elements(x, known)?, self.elements(y, known)?)?;
+        let (known, like) = (known.as_ref(), typed_arg::<RaggedTensor>(&condition));
+        let elements = |side| self.elements(side, known, like.as_ref());
+        let values = ops::where_(condition, elements(x)?, elements(y)?)?;
         known.map_or(Ok(values.clone()), |mask| masked_by(values, mask))
     }
 
     /// The argument as elements in rows that are all there; those of a missing row are missing, if `known` does not miss the row.
-    fn elements(&self, side: &Side, known: Option<&Tensor>) -> Result<Arg> {
-        if let Some(rows) = side.rows_of_a_tensor(self.rank)? {
-            return Ok(Arg::Value(stretched(&rows)?.into_value()));
+    ///
+    /// A missing row is taken to be like those of the condition, if this has rows.
+    fn elements(&self, side: &Side, known: Option<&Tensor>, like: Option<&RaggedTensor>) -> Result<Arg> {
+        let (values, mask) = match (side.rows_of_a_tensor(self.rank)?, like, side) {
+            (Some(rows), Some(like), _) if dim(rows.values(), 1)? == Dim::Known(1) => {
+                (Arg::Value(ops::broadcast_like(rows.values(), like.clone().into_value())?), rows.mask)
+            }
+            (Some(rows), ..) => return Ok(Arg::Value(stretched(&rows)?.into_value())),
+            (None, Some(like), Side::Masked(x)) if rank(like.values())? > 1 => {
+                (self.filled_like(x, like)?, x.mask.clone())
+            }
+            (None, _, Side::Masked(x)) => (self.filled(side)?, x.mask.clone()),
+            (None, _, Side::Rows(_) | Side::Other(_)) => return self.filled(side),
+        };
+        if known.is_some_and(|known| known.same(&mask)) {
+            return Ok(values);
         }
-        let filled = self.filled(side)?;
-        let Side::Masked(x) = side else { return Ok(filled) };
-        if known.is_some_and(|known| known.same(&x.mask)) {
-            return Ok(filled);
-        }
-        let rows: RaggedTensor = RaggedTensor::from_value(filled.value()?)?;
-        let there = ops::gather_rows_of(&x.mask, rows.partition())?;
-        let values = masked_by(rows.values().clone(), there.tensor()?)?;
+        let rows: RaggedTensor = RaggedTensor::from_value(values.value()?)?;
+        let there = ops::gather_rows_of(&mask, rows.partition())?;
+        let values = match rank(rows.values())? - 1 {
+            0 => masked_by(rows.values().clone(), there.tensor()?)?,
+            inner => masked_where(rows.values(), &ops::broadcast_like(trailing(&there, inner)?, rows.values())?)?,
+        };
         Ok(Arg::Value(rows.with_values(values)?.into_value()))
+    }
+
+    /// Rows in rows, with those of the condition where they are missing, in which any element may stand.
+    fn filled_like(&self, x: &MaskedTensor, like: &RaggedTensor) -> Result<Arg> {
+        let Some(dtype) = ragged::flatten(x.values.clone(), None)?.tensor().ok().map(Tensor::dtype) else {
+            return self.filled(&Side::Masked(x.clone()));
+        };
+        let other = ops::broadcast_like(zero(dtype)?, like.clone().into_value())?;
+        let place = ops::indices_along(&x.mask, 0)?;
+        let count = ops::sum(ops::ones_like(&place)?, 0, false)?;
+        let place = ops::where_(&x.mask, &place, ops::add(&place, count)?)?;
+        let rows = x.rows_there()?.ok_or_else(|| Error::internal("rows are missing"))?;
+        ops::take(ops::concat(vec![rows.into_value(), other], 0)?, place, 0).map(Arg::Value)
     }
 
     /// The argument with rows of the common lengths, of nothing in particular, where its own are missing.

@@ -89,6 +89,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
         (&ops::BASE64_DECODE, "MaskedTensor decoding", text::decoded),
         (&ops::HEX_DECODE, "MaskedTensor decoding", text::decoded),
         (&ops::BUCKETIZE, "MaskedTensor lookup", text::looked_up),
+        (&ops::EMBEDDING_BAG, "MaskedTensor embedding_bag", crate::features::bag_of_those_there),
         (&ops::VOCABULARY, "MaskedTensor vocabulary", text::vocabulary),
         (&ops::LOOKUP, "MaskedTensor lookup", text::looked_up),
         (&ops::LOOKUP_VALUES, "MaskedTensor lookup", text::looked_up_values),

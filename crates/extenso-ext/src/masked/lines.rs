@@ -12,6 +12,7 @@ use crate::axes::{rank, zeros_of};
 use crate::lists::spread;
 use crate::meaning::order::in_numbers;
 use crate::meaning::over_elements;
+use crate::missing::mask as masked_where;
 use crate::ragged::{RaggedTensor, zero};
 use crate::structs::masked_by;
 use extenso_core::attrs::{Attrs, Axes};
@@ -354,7 +355,7 @@ pub(super) fn linear_scan(call: &Call<'_>) -> Answer {
     };
     let args: Vec<Arg> = [plain(x, &given, 0)?, plain(link, &linked, 1)?].into_iter().chain(rest.to_vec()).collect();
     let scanned = call_one(call.op, &args, call.attrs)?;
-    answer_ext(MaskedTensor::new(scanned, ops::broadcast_like(&mask, x)?.tensor()?.clone())?)
+    answer(masked_where(&scanned, &ops::broadcast_like(&mask, x)?)?)
 }
 
 /// Dense lists that may be missing in either argument: along their own axis the op on the others, and inside them on all, missing where one is.

@@ -4,7 +4,7 @@
 
 use super::operands::Mask;
 use super::structure::along_axes;
-use super::{MaskedTensor, lists_of, missing_lists};
+use super::{MaskedTensor, lists_of, missing_lists, trailing};
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, is_ragged, one_row, one_size, outer, positions, rank, rows_of_one, zeros_of};
 use crate::missing::mask as masked_where;
@@ -241,6 +241,13 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
         if (typed::<RaggedTensor>(given).is_some()) != (typed::<RaggedTensor>(at).is_some()) {
             let rows = all_as_rows(&[given.clone(), at.clone()])?.into_iter().map(Arg::Value).collect::<Vec<_>>();
             return answer(call_one(call.op, &rows, call.attrs)?);
+        }
+        let axis = normalize_axis(LastAxis::of(call.attrs)?.axis, rank(given)?)?;
+        if let (Some(lists), Value::Tensor(_), 1..) = (missing_lists(given), at, axis) {
+            // A position in a list that is missing names nothing.
+            let mask = trailing(&lists.mask().clone().into(), rank(at)? - 1)?;
+            let args = [Arg::from(lists.values()), ops::where_(mask, at, 0)?.into()];
+            return answer(masked_by(call_one(call.op, &args, call.attrs)?, lists.mask())?);
         }
         return match (typed_arg(x), typed_arg(indices)) {
             (Some(x), Some(at)) => answer(taken_there(call, &x, &at)?),

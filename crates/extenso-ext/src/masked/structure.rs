@@ -289,8 +289,11 @@ fn over_rows(call: &Call<'_>, x: &MaskedTensor, rows: &RaggedTensor) -> Result<V
     let over =
         |value: Value| call_one(call.op, &[Arg::Value(value), Arg::Value(rows.clone().into_value())], call.attrs);
     let values = over(x.values().clone())?;
-    let for_rows = rank(x.values())? == rows.rank()? && outer(x.values()) == Some(rows.nrows());
-    if for_rows && x.mask_rank()? == 1 { masked_by(values, x.mask()) } else { mask(&values, &over(x.wide_mask()?)?) }
+    if rank(x.values())? == rows.rank()? && x.mask_rank()? == 1 {
+        // One row stands for each of the others.
+        return masked_by(values, ops::broadcast_like(x.mask(), zeros_of(&rows.clone().into_value(), 1)?)?.tensor()?);
+    }
+    mask(&values, &over(x.wide_mask()?)?)
 }
 
 /// `boolean_mask` picks of values and mask; in rows that it keeps, of the values alone.
@@ -302,8 +305,16 @@ pub(super) fn boolean_mask(call: &Call<'_>) -> Answer {
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let axis = normalize_axis(OneAxis::of(call.attrs)?.axis, rank(x.values())?)?;
     let (rest, about, known) = ([Arg::from(mask)], rank(mask)?, x.mask_rank()?);
+    let by_rows = typed_ref::<RaggedTensor>(mask).is_some();
+    let rows = match x.rows_there()? {
+        // Lists of one size are rows under a mask of rows.
+        None if by_rows && axis == 0 && known == 1 && about > 1 && rank(x.values())? >= about => {
+            Some(crate::missing::as_rows(x.values())?.only_where(x.mask())?)
+        }
+        rows => rows,
+    };
     if about > 1
-        && let Some(rows) = x.rows_there()?
+        && let Some(rows) = rows
     {
         // What the mask has where a row is missing says nothing.
         let kept = match typed::<RaggedTensor>(mask) {
@@ -316,7 +327,7 @@ pub(super) fn boolean_mask(call: &Call<'_>) -> Answer {
     if axis >= known {
         return answer_ext(inside(call, &x, &rest, call.attrs)?);
     }
-    if typed_ref::<RaggedTensor>(mask).is_some() {
+    if by_rows {
         return mask_by_rows(call);
     }
     let x = if axis + about > known { stretched(&x)? } else { x };
@@ -414,13 +425,13 @@ fn joined(parts: &[Layers], ranks: &BTreeSet<usize>, axis: usize) -> Result<Valu
 }
 
 /// A value without its masks, and these by their ranks: of rows, and of the elements in them.
-struct Layers {
-    values: Value,
-    masks: BTreeMap<usize, Value>,
+pub(super) struct Layers {
+    pub values: Value,
+    pub masks: BTreeMap<usize, Value>,
 }
 
 impl Layers {
-    fn of(value: &Value) -> Result<Layers> {
+    pub fn of(value: &Value) -> Result<Layers> {
         let mut found = Layers { values: value.clone(), masks: BTreeMap::new() };
         while let Some(x) = typed::<MaskedTensor>(&found.values) {
             let mask: Value = x.mask().clone().into();
@@ -432,6 +443,12 @@ impl Layers {
             found.values = x.values().clone();
         }
         Ok(found)
+    }
+
+    /// Where lists of this rank are there, and all that they are in; none if that is everywhere.
+    pub fn there(&self, rank: usize) -> Result<Option<Value>> {
+        let masks = self.masks.range(..=rank).map(|(own, mask)| trailing(mask, rank - own));
+        masks.reduce(|a, b| ops::logical_and(a?, b?)).transpose()
     }
 
     /// The mask of this rank; all is there where there is none.

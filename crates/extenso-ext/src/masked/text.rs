@@ -1,15 +1,16 @@
 //! Ops on masked strings that are more than the op on the values.
 
 use super::structure::stretched;
-use super::{MaskedTensor, trailing};
-use crate::args::{again, answer, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
+use super::{MaskedTensor, lists_of, missing_lists, trailing};
+use crate::args::{again, answer, answer_ext, flat, int, on_value, typed, typed_arg, typed_ref, wrap};
 use crate::axes::{positions, rank};
 use crate::missing::one_more;
+use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{FindText, ReduceJoin, Separator};
 use extenso_core::{Answer, Arg, Call, ExtensionType, Tensor, Value, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, DTypeKind, Error, Result};
 
 /// `reduce_join` joins what is there, one axis after the other; strings that are missing together stay missing.
 pub(super) fn reduce_join(call: &Call<'_>) -> Answer {
@@ -70,12 +71,12 @@ fn text_like(x: &Value, text: &str) -> Result<Value> {
 
 /// Missing strings have no text, and what is made of several would not say that they are missing.
 pub(super) fn joins(call: &Call<'_>) -> Answer {
-    match flat(call).first().and_then(typed_arg::<MaskedTensor>) {
-        Some(_) => Err(Error::value("some of the strings may be missing")
-            .wanted("strings that are all there")
-            .hint("Write `fill_none(x, '')` around them.")),
-        None => Ok(None),
-    }
+    let Some(x) = flat(call).first().and_then(typed_arg::<MaskedTensor>) else { return Ok(None) };
+    let are_texts = crate::dtype_of(&x.values().spec()?).is_none_or(|dtype| dtype.kind() == DTypeKind::Text);
+    let (what, instead) = if are_texts { ("strings", "''") } else { ("code points", "0xFFFD") };
+    Err(Error::value(format!("some of the {what} may be missing"))
+        .wanted(format!("{what} that are all there"))
+        .hint(format!("Write `fill_none(x, {instead})` around them.")))
 }
 
 /// A number is read wherever a text is; what lies under a missing one need not be a number.
@@ -115,24 +116,47 @@ pub(super) fn vocabulary(call: &Call<'_>) -> Answer {
 pub(super) fn looked_up(call: &Call<'_>) -> Answer {
     let [x, rest @ ..] = call.args else { return Ok(None) };
     if rest.first().and_then(typed_arg::<MaskedTensor>).is_some() {
-        return Err(Error::value("some of the keys may be missing")
-            .wanted("keys that are all there")
-            .hint("Write `drop_none(keys)` around them."));
+        let name = call.op.params.get(1).copied().unwrap_or("keys");
+        return Err(Error::value(format!("some of the {name} may be missing"))
+            .wanted(format!("{name} that are all there"))
+            .hint(format!("Write `drop_none({name})` around them.")));
     }
     let Some(x) = typed_arg::<MaskedTensor>(x) else { return Ok(None) };
     let args = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned());
     wrap(again(call, &args.collect::<Vec<_>>())?, |found| masked_by(found, &x.mask))
 }
 
-/// The values of keys may be missing too, and what stands for other keys.
-pub(super) fn looked_up_values(call: &Call<'_>) -> Answer {
+/// The values of keys of any type, some of which may be missing, as is what stands for other keys: they are taken by the places of the keys.
+pub(crate) fn looked_up_values(call: &Call<'_>) -> Answer {
     let [Arg::Value(x), keys, Arg::Value(values), default] = call.args else { return looked_up(call) };
-    if typed::<MaskedTensor>(x).is_some() {
+    if typed_ref::<MaskedTensor>(x).is_some() {
         return looked_up(call);
+    }
+    if typed_ref::<RaggedTensor>(x).is_some() {
+        return Ok(None);
     }
     let at = ops::lookup(x, keys, -1, 0)?;
     let known = ops::greater_equal(&at, 0)?;
     let count = ops::sum(ops::ones_like(positions(values)?)?, 0, false)?;
-    let found = ops::take(one_more(values)?, ops::where_(&known, at, count)?, 0)?;
+    let place = ops::where_(&known, at, count)?;
+    let lists = lists_of(values);
+    if typed_ref::<RaggedTensor>(&lists).is_some() {
+        // A list for other keys is one more; one number makes it empty.
+        let lists = match default {
+            Arg::Value(one) if rank(one)? + 1 == rank(&lists)? => {
+                ops::concat(vec![lists, ops::expand_dims(one, 0)?], 0).map_err(|e| e.at("default"))?
+            }
+            _ => one_more(&lists)?,
+        };
+        let lists = match missing_lists(values) {
+            Some(masked) => {
+                let there: [Value; 2] = [masked.mask().clone().into(), Tensor::bools(&[1], &[true])?.into()];
+                masked_by(lists, ops::concat(there.to_vec(), 0)?.tensor()?)?
+            }
+            None => lists,
+        };
+        return answer(ops::take(lists, place, 0)?);
+    }
+    let found = ops::take(one_more(values)?, place, 0)?;
     answer(ops::where_(trailing(&known, rank(values)?.saturating_sub(1))?, found, default)?)
 }

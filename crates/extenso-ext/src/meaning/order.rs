@@ -8,6 +8,7 @@ use super::{Handle, Meaning, measured, moved, rank_of};
 use crate::args::{again, answer, flat, int, typed, typed_arg, typed_ref};
 use crate::axes::{rank, zeros_of};
 use crate::lists::unique_with_inverse;
+use crate::masked::looked_up_values;
 use crate::{
     CategoricalTensor, DateTensor, DecimalTensor, DurationTensor, FixedBytesTensor, TimeTensor, TimestampTensor,
 };
@@ -68,7 +69,10 @@ pub(crate) fn register_order<T: Meaning>(def: &Arc<TypeDef>, name: &'static str)
 /// `lookup_values` finds elements among keys; the values are what they are.
 fn looked_up<T: Meaning>(call: &Call<'_>) -> Answer {
     let [x, keys, rest @ ..] = call.args else { return Ok(None) };
-    let (Some(x), Some(keys)) = (typed_arg::<T>(x), typed_arg::<T>(keys)) else { return Ok(None) };
+    let (Some(x), Some(keys)) = (typed_arg::<T>(x), typed_arg::<T>(keys)) else {
+        let values = rest.first().and_then(typed_arg::<T>);
+        return if values.is_some() && typed_arg::<T>(x).is_none() { looked_up_values(call) } else { Ok(None) };
+    };
     let (x, keys) = x.alike(&keys)?;
     let orders = T::orders(&[&x, &keys])?;
     let args: Vec<Arg> = orders.into_iter().map(Arg::Value).chain(rest.iter().cloned()).collect();

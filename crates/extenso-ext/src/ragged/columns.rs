@@ -3,6 +3,7 @@
 //! Rows are aligned on the left; those that reach a column have an element in its line, and the others none.
 
 use super::RaggedTensor;
+use super::reduction::columns_of;
 use crate::args::typed;
 use crate::axes::rank;
 use crate::masked::{MaskedTensor, trailing};
@@ -119,8 +120,7 @@ pub(crate) fn unfolded_rows(folded: &Value, rows: &RaggedTensor) -> Result<Value
 pub(crate) fn unfolded_columns(folded: &Value, groups: &RowPartition, x: &RaggedTensor) -> Result<Value> {
     let x = x.compact()?;
     let order = ops::column_order(groups, x.partition())?;
-    let columns = ops::partition_from_lengths(ops::column_lengths(groups, x.partition())?)?.partition()?.clone();
-    let lines = RaggedTensor::from_partition(ops::take(x.values(), &order, 0)?, columns)?;
+    let lines = RaggedTensor::from_partition(ops::take(x.values(), &order, 0)?, columns_of(groups, &x)?)?;
     let in_lines = unfolded_rows(folded, &lines)?;
     Ok(x.with_values(ops::take(in_lines, ops::argsort(order, 0, false)?, 0)?)?.into_value())
 }

@@ -176,12 +176,16 @@ pub(crate) fn outer_rows(fold: OfRows<'_>, x: &RaggedTensor) -> Result<Value> {
 /// Folds each column of the rows of each group. Rows are aligned on the left, and those that reach a column count there.
 fn fold_columns(fold: OfRows<'_>, groups: &RowPartition, x: &RaggedTensor) -> Result<Value> {
     let order = ops::column_order(groups, x.partition())?;
+    rows(fold, &RaggedTensor::from_partition(ops::take(x.values(), order, 0)?, columns_of(groups, x)?)?)
+}
+
+/// How many rows of each group reach each of its columns: the rows of the elements in `column_order`.
+pub(crate) fn columns_of(groups: &RowPartition, x: &RaggedTensor) -> Result<RowPartition> {
     let lengths = match columns_of_one_length(groups, x)? {
         Some(columns) => ops::gather_rows_of(ops::row_lengths(groups)?, columns)?,
         None => ops::column_lengths(groups, x.partition())?,
     };
-    let columns = ops::partition_from_lengths(lengths)?.partition()?.clone();
-    rows(fold, &RaggedTensor::from_partition(ops::take(x.values(), order, 0)?, columns)?)
+    Ok(ops::partition_from_lengths(lengths)?.partition()?.clone())
 }
 
 /// The columns of each group of rows of one length, which a group without rows has too; none of other rows.

@@ -3,6 +3,7 @@
 use super::RaggedTensor;
 use super::reduction::{outer_rows, rows};
 use crate::args::{again, answer, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
+use crate::masked::looked_up_values;
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::ReduceJoin;
 use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, RowPartition, Value, call_one, ops};
@@ -58,7 +59,9 @@ pub(super) fn vocabulary(call: &Call<'_>) -> Answer {
 /// What is in the rows is looked up; keys and values are for all.
 pub(super) fn looked_up(call: &Call<'_>) -> Answer {
     let [x, rest @ ..] = call.args else { return Ok(None) };
-    let Some(x) = typed_arg::<RaggedTensor>(x) else { return Ok(None) };
+    let Some(x) = typed_arg::<RaggedTensor>(x) else {
+        return if *call.op == ops::LOOKUP_VALUES { looked_up_values(call) } else { Ok(None) };
+    };
     let args = std::iter::once(Arg::from(x.values())).chain(rest.iter().cloned());
     wrap(again(call, &args.collect::<Vec<_>>())?, |found| Ok(x.with_values(found)?.into_value()))
 }

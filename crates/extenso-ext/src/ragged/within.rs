@@ -2,7 +2,7 @@
 
 use super::RaggedTensor;
 use crate::args::{typed, typed_ref};
-use crate::axes::rank;
+use crate::axes::{one_size, rank};
 use crate::lists::spread;
 use crate::masked::{MaskedTensor, rows_there};
 use crate::missing::mask;
@@ -25,10 +25,25 @@ pub(crate) fn take_in_rows(x: &Value, indices: &Value, axis: usize) -> Result<Va
     if let Some(named) = typed_ref::<MaskedTensor>(indices)
         && named.mask_rank()? <= axis
     {
-        return mask(&take_in_rows(x, named.values(), axis)?, &named.mask().clone().into());
+        let there = Value::from(named.mask().clone());
+        if named.mask_rank()? > 1 {
+            return mask(&take_in_rows(x, named.values(), axis)?, &there);
+        }
+        // A list that is missing names nothing, whatever lies there.
+        let lists = match named.values() {
+            indices @ Value::Tensor(_) if one_size(x, 1).is_some_and(|size| size > 0) => {
+                ops::where_(named.wide_mask()?, indices, 0)?
+            }
+            indices => as_rows(indices)?.only_where(named.mask())?.into_value(),
+        };
+        return mask(&take_in_rows(x, &lists, axis)?, &there);
     }
     if let Some(masked) = typed_ref::<MaskedTensor>(x) {
-        if let Some(rows) = masked.rows_there()?.filter(|_| axis == 1) {
+        let rows = match masked.rows_there()? {
+            None if masked.mask_rank()? == 1 => Some(as_rows(masked.values())?.only_where(masked.mask())?),
+            rows => rows,
+        };
+        if let Some(rows) = rows.filter(|_| axis == 1) {
             return mask(&of_rows_there(&rows, masked.mask(), indices)?, &masked.mask().clone().into());
         }
         let values = take_in_rows(masked.values(), indices, axis)?;

@@ -5,7 +5,7 @@ use crate::UnionTensor;
 use crate::args::{answer, answer_ext, flat, int, typed, typed_arg};
 use crate::axes::{dim, has_axes, is_ragged, one_row, outer, rank, rows_of_one, zeros_of};
 use crate::batchable::records_of;
-use crate::masked::{MaskedTensor, trailing};
+use crate::masked::{MaskedTensor, looked_up_values, trailing};
 use crate::missing::as_rows;
 use crate::ragged::RaggedTensor;
 use extenso_core::attrs::{AttrSet, Attrs, Axes};
@@ -27,7 +27,7 @@ pub(super) fn register(def: &Arc<TypeDef>) {
 
 type Handle = fn(&Call<'_>) -> Answer;
 
-static HANDLERS: [(&OpDef, &str, Handle); 13] = [
+static HANDLERS: [(&OpDef, &str, Handle); 14] = [
     (&ops::TAKE, "StructTensor take", take),
     (&ops::SLICE, "StructTensor slice", slice),
     (&ops::BOOLEAN_MASK, "StructTensor boolean_mask", boolean_mask),
@@ -40,6 +40,7 @@ static HANDLERS: [(&OpDef, &str, Handle); 13] = [
     (&ops::ROW_PARTITION, "StructTensor rows", row_partition),
     (&ops::WHERE, "StructTensor where", moves::where_),
     (&ops::INDICES_ALONG, "StructTensor positions", moves::indices_along),
+    (&ops::LOOKUP_VALUES, "StructTensor lookup", looked_up_values),
     (&ops::BROADCAST_LIKE, "StructTensor broadcasting", moves::broadcast_like),
 ];
 

@@ -6,11 +6,11 @@
 use super::levels::{lift, rows_and_parents, with_added};
 use super::names::FieldPath;
 use super::path::{masked_by, select};
-use super::update::{each_record, in_rows, only_fields, records, rows_of, under_mask, with_field, with_replaced};
+use super::update::{each_record, in_rows, only_fields, records, with_field, with_replaced};
 use crate::args::{int, typed};
 use crate::axes::{positions, rank, zeros_of};
-use crate::masked::{MaskedTensor, fill_none, trailing};
-use crate::missing::is_valid;
+use crate::masked::{MaskedTensor, fill_none, lists_of, missing_lists, trailing};
+use crate::missing::{as_rows, is_valid};
 use crate::ragged::{self, RaggedTensor};
 use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
@@ -162,15 +162,18 @@ pub fn filter(x: &Value, path: impl Into<FieldPath>, mask: &Value) -> Result<Val
     let kept = |field: &Value, axes: usize, mask: Option<&Value>| {
         check_list(field, axes)?;
         let mask = mask.ok_or_else(|| Error::internal("the mask is lost"))?;
-        let mask = fill_none(&rows_of(mask), false)?;
-        match axes {
-            0 => ops::boolean_mask(field, mask, 0),
-            _ => ops::boolean_mask(
-                field,
-                typed(&mask).map_or_else(|| RaggedTensor::of_uniform(&mask), Ok)?.into_value(),
-                0,
-            ),
+        if axes == 0 {
+            return ops::boolean_mask(field, fill_none(mask, false)?, 0);
         }
+        let Some(there) = missing_lists(mask).filter(|lists| lists.mask_rank().is_ok_and(|axes| axes == 1)) else {
+            return ops::boolean_mask(field, fill_none(&as_rows(mask)?.into_value(), false)?, 0);
+        };
+        // Where there is no list of the mask, nothing is kept.
+        let there_alone = |lists: &Value| as_rows(lists)?.only_where(there.mask()).map(ExtensionType::into_value);
+        let kept = fill_none(&there_alone(there.values())?, false)?;
+        let cut = there_alone(&lists_of(field))?;
+        let cut = missing_lists(field).map_or_else(|| Ok(cut.clone()), |lists| masked_by(cut.clone(), lists.mask()))?;
+        ops::boolean_mask(cut, kept, 0)
     };
     changed(x, path.into(), "filter", Some(mask), &kept)
 }
@@ -265,7 +268,11 @@ fn changed(x: &Value, path: FieldPath, what: &str, with: Option<&Value>, f: NewF
 
 fn changed_below(x: &Value, way: &[Arc<str>], name: &Arc<str>, with: Option<&Value>, f: NewField<'_>) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(x) {
-        let values = changed_below(masked.values(), way, name, with.map(|with| under_mask(&masked, with)).as_ref(), f)?;
+        let (values, with) = match with {
+            Some(with) => with_those_there(&masked, with).map(|(values, with)| (values, Some(with)))?,
+            None => (masked.values().clone(), None),
+        };
+        let values = changed_below(&values, way, name, with.as_ref(), f)?;
         return Ok(MaskedTensor::new(values, masked.mask().clone())?.into_value());
     }
     if let Some(rows) = typed::<RaggedTensor>(x) {
@@ -282,4 +289,19 @@ fn changed_below(x: &Value, way: &[Arc<str>], name: &Arc<str>, with: Option<&Val
         Some((first, rest)) => (first, changed_below(records.field(first)?, rest, name, with, f)?),
     };
     with_replaced(&records, name, made)
+}
+
+/// The values under a mask and what stands beside them, which has nothing to say where they are missing.
+fn with_those_there(masked: &MaskedTensor, with: &Value) -> Result<(Value, Value)> {
+    let values = masked.values();
+    if masked.mask_rank()? != 1 || rank(with)? < 2 {
+        return Ok((values.clone(), with.clone()));
+    }
+    match typed::<RaggedTensor>(values) {
+        Some(rows) => {
+            let with = as_rows(&lists_of(with))?.only_where(masked.mask())?;
+            Ok((rows.only_where(masked.mask())?.into_value(), with.into_value()))
+        }
+        None => Ok((values.clone(), masked_by(with.clone(), masked.mask())?)),
+    }
 }

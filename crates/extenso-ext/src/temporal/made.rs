@@ -10,7 +10,7 @@ use crate::meaning::nested::{below_filled, is_text, under_meaning_of};
 use crate::meaning::unread::{Unread, to_read};
 use crate::written::each;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, DTypeKind, Error, Result};
 
 /// Timestamps: of integers, so many units since 1970-01-01T00:00:00, in UTC where there is a zone; of texts of RFC 3339, which say their
 /// offset where there is a zone and none where there is not, or of a format as for [`strftime`]; the midnights at which dates begin in
@@ -44,7 +44,7 @@ pub fn to_timestamp(x: &Value, unit: &str, zone: Option<&str>, format: Option<&s
         match typed::<DateTensor>(x) {
             Some(dates) => of(midnights(&dates, unit, zone)?),
             None if is_text(x) => of(parsed(x, form)?),
-            None => of(integers(x, DType::I64).map_err(|e| e.wanted("integers, texts, dates or timestamps"))?),
+            None => of(integers(x, DType::I64, "integers, texts, dates or timestamps")?),
         }
     });
     made.map_err(|e| e.at_part("to_timestamp"))
@@ -68,7 +68,7 @@ pub fn to_date(x: &Value, format: Option<&str>, unread: Unread) -> Result<Value>
         Some(moments) => dates(counted_days(days_of(&moments)?)?),
         None if typed::<DateTensor>(x).is_some() => Ok(x.clone()),
         None if is_text(x) => dates(parsed(x, form)?),
-        None => dates(integers(x, DType::I32).map_err(|e| e.wanted("integers, texts or timestamps"))?),
+        None => dates(integers(x, DType::I32, "integers, texts or timestamps")?),
     });
     made.map_err(|e| e.at_part("to_date"))
 }
@@ -92,7 +92,7 @@ pub fn to_time(x: &Value, unit: &str, format: Option<&str>, unread: Unread) -> R
             }
             None if typed::<TimeTensor>(x).is_some() => in_unit(x, unit),
             None if is_text(x) => times(parsed(x, form)?),
-            None => times(integers(x, dtype).map_err(|e| e.wanted("integers, texts, timestamps or times"))?),
+            None => times(within_a_day(integers(x, dtype, "integers, texts, timestamps or times")?, unit)?),
         })
     };
     made().map_err(|e: Error| e.at_part("to_time"))
@@ -107,7 +107,7 @@ pub fn to_duration(x: &Value, unit: &str, unread: Unread) -> Result<Value> {
     let made = below_times(x, form, unread, &|x| match typed::<DurationTensor>(x) {
         Some(_) => in_unit(x, unit),
         None if is_text(x) => durations(parsed(x, form)?),
-        None => durations(integers(x, DType::I64).map_err(|e| e.wanted("integers, texts or durations"))?),
+        None => durations(integers(x, DType::I64, "integers, texts or durations")?),
     });
     made.map_err(|e| e.at_part("to_duration"))
 }
@@ -191,9 +191,37 @@ fn narrowed(days: &Value) -> Option<Tensor> {
     Tensor::from_vec(narrow).with_dims(dense.dims()).ok()
 }
 
-fn integers(x: &Value, dtype: DType) -> Result<Tensor> {
-    match x.tensor().map(|tensor| tensor.dtype()) {
-        Ok(given) if given.is_integer() => ops::cast(x, dtype)?.tensor().cloned(),
-        _ => Err(Error::dtype(format!("found {}", x.spec()?))),
+/// Integers as the dtype that counts times.
+///
+/// Errors: no integers; one that the dtype does not hold.
+fn integers(x: &Value, dtype: DType, wanted: &str) -> Result<Tensor> {
+    let given = match x.tensor().map(Tensor::dtype) {
+        Ok(given) if given.is_integer() => given,
+        _ => return Err(Error::dtype(format!("found {}", x.spec()?)).wanted(wanted)),
+    };
+    let (least, most) = match dtype {
+        DType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        _ => (i64::MIN, i64::MAX),
+    };
+    if given == dtype || given.width() < dtype.width() {
+        return ops::cast(x, dtype)?.tensor().cloned();
     }
+    let mut fits = ops::less_equal(x, most)?;
+    if given.kind() == DTypeKind::Signed {
+        fits = ops::logical_and(fits, ops::greater_equal(x, least)?)?;
+    }
+    let bits = 8 * dtype.width().unwrap_or_default();
+    let checked =
+        ops::check_all(x, fits, &format!("the number does not fit {bits} bits"), "times that are counted so")?;
+    ops::cast(checked, dtype)?.tensor().cloned()
+}
+
+/// Counts of units since midnight.
+///
+/// Errors: one that is before it, or of another day.
+fn within_a_day(counts: Tensor, unit: &str) -> Result<Tensor> {
+    let per_day = 86_400 * unit.parse::<TimeUnit>()?.per_second();
+    let fits = ops::logical_and(ops::greater_equal(&counts, 0)?, ops::less(&counts, per_day)?)?;
+    let wanted = format!("from 0 to before {per_day}, as many as a day has");
+    ops::check_all(counts, fits, "the number is no time of a day", &wanted)?.tensor().cloned()
 }
