@@ -1,6 +1,7 @@
 """Nests: lists, tuples, named tuples, dicts, dataclasses and attrs classes whose leaves are anything else.
 
-Dicts are visited in sorted key order, dataclasses and attrs classes in field order. With `expand_composites`, values of
+Dicts are visited in sorted key order, dataclasses and attrs classes in field order. Records are made again of their fields, without
+their constructor. With `expand_composites`, values of
 extension types are nests of the tensors that they are made of, and their specs of the specs of those.
 
 >>> import extenso as ex
@@ -104,20 +105,6 @@ def _is_composite(leaf: "Any") -> bool:
 def _parts(leaf: "Any") -> "tuple[Any, ...] | None":
     """Returns the tensors that a composite is made of, or their specs."""
     return _expand(leaf) if _is_composite(leaf) else None
-
-
-def _record_of(structure: "Any", fields: "dict[str, Any]") -> "Any":
-    return _rebuilt(type(structure), fields)
-
-
-def _rebuilt(cls: "type[Any]", fields: "dict[str, Any]") -> "Any":
-    """Returns the record of a class with these fields, without its constructor, which may take or do something else."""
-    if issubclass(cls, tuple):
-        return cls._make(fields.values())  # type: ignore[attr-defined]
-    record = object.__new__(cls)
-    for name, value in fields.items():
-        object.__setattr__(record, name, value)
-    return record
 
 
 def _packed(structure: "Any", components: "list[Any]", place: str) -> "Any":

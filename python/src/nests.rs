@@ -7,6 +7,7 @@ use crate::error::raised;
 use crate::pointers::PointerMap;
 use crate::tensor::PyTensor;
 use extenso_types::Error;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyFloat, PyInt, PyIterator, PyList, PyString, PyTuple, PyType};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -334,11 +335,34 @@ fn container<'py>(x: &Object<'py>, made: Entries<'py>) -> PyResult<Object<'py>> 
             if x.is_exact_instance_of::<PyList>() { Ok(list) } else { class.call1((list.try_iter()?,)) }
         }
         Form::Record(_) => {
-            let fields = PyDict::new(py);
-            made.iter().try_for_each(|(step, item)| fields.set_item(step.object(py)?, item))?;
-            py.import("extenso.nest")?.getattr("_record_of")?.call1((x, fields))
+            let fields = made.into_iter().map(|(step, item)| Ok((step.object(py)?, item)));
+            record_of(&class, fields.collect::<PyResult<_>>()?)
         }
     }
+}
+
+/// The names of the fields of a named tuple, a dataclass or an attrs instance, in their order.
+pub fn record_fields(x: &Object<'_>) -> PyResult<Option<Arc<[Py<PyString>]>>> {
+    Ok(match form(x)? {
+        Form::Record(names) => Some(names),
+        Form::Leaf | Form::Dict | Form::Items => None,
+    })
+}
+
+/// The record of a class with these fields, without its constructor, which may take or do something else.
+pub fn record_of<'py>(class: &Bound<'py, PyType>, fields: Vec<(Object<'py>, Object<'py>)>) -> PyResult<Object<'py>> {
+    let py = class.py();
+    if class.is_subclass_of::<PyTuple>()? {
+        let items = PyTuple::new(py, fields.into_iter().map(|(_, item)| item))?;
+        return class.call_method1(intern!(py, "_make"), (items,));
+    }
+    let base = py.get_type::<PyAny>();
+    let made = base.call_method1(intern!(py, "__new__"), (class,))?;
+    let set = base.getattr(intern!(py, "__setattr__"))?;
+    for (name, item) in fields {
+        set.call1((&made, name, item))?;
+    }
+    Ok(made)
 }
 
 /// Checks that two nests have the same structure; `leaves` compares two leaves, given the text of their place.

@@ -319,3 +319,8 @@ def test_keys_of_one_size_that_may_be_missing_group_rows() -> None:
     keys = ex.mask(ex.constant([[0, 0], [1, 1], [1, 0]]), [True, False, True])
     distinct, groups = ex.group_by(ex.constant([[1, 2], [], [3, 4]]), keys, axis=1)
     assert ex.to_py(distinct) == [[0], None, [0, 1]] and ex.to_py(groups) == [[[1, 2]], None, [[4], [3]]]
+
+
+def test_a_default_stands_for_a_list_that_may_be_missing() -> None:
+    lists = ex.constant([[1, 2], None, [3]])
+    assert ex.to_py(ex.nth(lists, 5, axis=0, default=0)) == [] and ex.to_py(ex.nth(lists, 1, axis=0, default=0)) is None

@@ -103,6 +103,9 @@ pub(crate) fn bag_of_those_there(call: &Call<'_>) -> Answer {
     if typed_ref::<MaskedTensor>(ids).is_none() {
         return Ok(None);
     }
+    if rank(ids)? != 1 {
+        return Err(Error::shape(format!("the ids have rank {}", rank(ids)?)).wanted("a vector").at("ids"));
+    }
     let rows = RaggedTensor::from_partition(ids.clone(), rows.clone())?;
     let there = RaggedTensor::from_value(&drop_none(&rows.into_value(), Some(1))?)?.compact()?;
     let args = [params.clone(), Arg::from(there.values()), there.partition().into()];

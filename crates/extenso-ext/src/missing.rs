@@ -289,6 +289,11 @@ fn not_a_value() -> Error {
     Error::dtype("found a number before the last argument").wanted("a value, of which some may be missing")
 }
 
+/// How many masks lie over each other.
+fn masks(x: &Value) -> usize {
+    typed::<MaskedTensor>(x).map_or(0, |masked| 1 + masks(masked.values()))
+}
+
 fn or_else(x: &Value, y: &Arg) -> Result<Value> {
     if !may_lack(x) {
         return Ok(x.clone());
@@ -315,8 +320,12 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
         }
         return match typed::<MaskedTensor>(&whole) {
             // What was missing as a whole is missing in both.
-            Some(whole) if whole.mask_rank()? <= masked.mask_rank()? => {
-                masked_by(or_else(whole.values(), y)?, whole.mask())
+            Some(inner) if inner.mask_rank()? <= masked.mask_rank()? => {
+                match masks(inner.values()) <= masks(masked.values()) {
+                    true => masked_by(or_else(inner.values(), y)?, inner.mask()),
+                    // What is missing below is so because of the other.
+                    false => Ok(whole),
+                }
             }
             Some(_) | None => or_else(&whole, y),
         };
@@ -373,11 +382,11 @@ fn rows_beside(rows: &RaggedTensor, other: &Value) -> Result<RaggedTensor> {
 
 /// The field of records that stand for missing ones; one value that is no record serves every field.
 fn field_of(y: &Arg, name: &Arc<str>) -> Result<Arg> {
-    let is_record = |y: &Value| typed::<StructTensor>(y).is_some();
+    fn are_records(y: &Value) -> bool {
+        typed::<StructTensor>(y).is_some() || typed::<MaskedTensor>(y).is_some_and(|y| are_records(y.values()))
+    }
     match y {
-        Arg::Value(y) if is_record(y) || typed::<MaskedTensor>(y).is_some_and(|y| is_record(y.values())) => {
-            select(y, name).map(Arg::Value)
-        }
+        Arg::Value(y) if are_records(y) => select(y, name).map(Arg::Value),
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => Ok(y.clone()),
     }
 }

@@ -48,7 +48,7 @@ def _masked(array: Any) -> Any:
     missing = np.ma.getmaskarray(array)
     if array.dtype.names is None:
         # No object below the mask has a say.
-        data = np.where(missing, None, array.data) if array.dtype == object else array.data
+        data: Any = np.where(missing, None, array.data) if array.dtype == object else array.data
         values = _plain(data)
         if isinstance(values, MaskedTensor) and values.mask.shape == missing.shape:
             return MaskedTensor(values.values, tensor(~missing & np.asarray(values.mask)))

@@ -2,9 +2,10 @@
 
 use crate::error::{OrRaise, noted, raised};
 use crate::ext::{from_static, plain_components};
+use crate::pointers::PointerMap;
 use crate::tensor::PyTensor;
 use crate::variable::PyVariable;
-use crate::{arg, literal, spec, value};
+use crate::{arg, literal, nests, spec, value};
 use extenso_core::{Tensor, Value, Variable};
 use extenso_types::{Bindings, Error, Nest, Spec, StaticValue, TensorSpec};
 use pyo3::prelude::*;
@@ -202,8 +203,11 @@ fn convert<T>(
         return entries.map(Nest::dict);
     }
     if let Some((name, fields)) = record_fields(object)? {
-        let field = |field: String| Ok((field.as_str().into(), inner(&object.getattr(field.as_str())?)?));
-        return fields.into_iter().map(field).collect::<PyResult<_>>().map(|fields| Nest::Record(name, fields));
+        let field = |field: &Py<PyString>| {
+            let field = field.bind(object.py());
+            Ok((field.to_str()?.into(), inner(&object.getattr(field)?)?))
+        };
+        return fields.iter().map(field).collect::<PyResult<_>>().map(|fields| Nest::Record(name, fields));
     }
     if let Ok(tuple) = object.cast::<PyTuple>() {
         return tuple.iter().map(|item| inner(&item)).collect::<PyResult<_>>().map(Nest::Tuple);
@@ -240,26 +244,28 @@ fn static_value(object: &Bound<'_, PyAny>) -> PyResult<Option<StaticValue>> {
     })
 }
 
-/// Classes of records by name, to make their instances again.
-static RECORDS: RwLock<Option<HashMap<Arc<str>, Py<PyType>>>> = RwLock::new(None);
+/// Classes of records that were met.
+struct Records {
+    /// The name of each, which is kept, so that no other class comes to stand at its address.
+    names: PointerMap<(Py<PyType>, Arc<str>)>,
+    /// The last one of each name, to make instances again.
+    classes: Option<HashMap<Arc<str>, Py<PyType>>>,
+}
 
-/// The class name and field names of a named tuple, dataclass or attrs instance.
-fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<(Arc<str>, Vec<String>)>> {
+static RECORDS: RwLock<Records> = RwLock::new(Records { names: PointerMap::new(), classes: None });
+
+/// The name of the class of a named tuple, dataclass or attrs instance, and the names of its fields.
+fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<(Arc<str>, Arc<[Py<PyString>]>)>> {
+    let Some(fields) = nests::record_fields(object)? else { return Ok(None) };
     let class = object.get_type();
-    let fields: Vec<String> = if object.is_instance_of::<PyTuple>() && class.hasattr("_fields")? {
-        class.getattr("_fields")?.extract()?
-    } else if class.hasattr("__dataclass_fields__")? {
-        let fields = object.py().import("dataclasses")?.call_method1("fields", (&class,))?;
-        fields.try_iter()?.map(|field| field?.getattr("name")?.extract()).collect::<PyResult<_>>()?
-    } else if class.hasattr("__attrs_attrs__")? {
-        let fields = class.getattr("__attrs_attrs__")?;
-        fields.try_iter()?.map(|field| field?.getattr("name")?.extract()).collect::<PyResult<_>>()?
-    } else {
-        return Ok(None);
-    };
+    let key = class.as_ptr().addr();
+    if let Some((_, name)) = RECORDS.read().unwrap_or_else(PoisonError::into_inner).names.get(key) {
+        return Ok(Some((name.clone(), fields)));
+    }
     let name: Arc<str> = format!("{}.{}", class.module()?, class.qualname()?).into();
-    let mut records = RECORDS.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-    records.get_or_insert_default().insert(name.clone(), class.unbind());
+    let mut records = RECORDS.write().unwrap_or_else(PoisonError::into_inner);
+    records.names.insert(key, (class.clone().unbind(), name.clone()));
+    records.classes.get_or_insert_default().insert(name.clone(), class.unbind());
     Ok(Some((name, fields)))
 }
 
@@ -297,22 +303,17 @@ pub fn build<'py, T>(
         Nest::Dict(entries) => dict(py, entries, leaf, variables),
         Nest::Record(name, entries) => {
             let class = {
-                let records = RECORDS.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-                records.as_ref().and_then(|r| r.get(name)).map(|class| class.bind(py).clone())
+                let records = RECORDS.read().unwrap_or_else(PoisonError::into_inner);
+                records.classes.as_ref().and_then(|classes| classes.get(name)).map(|class| class.bind(py).clone())
             };
-            let fields = dict(py, entries, leaf, variables)?;
-            match class {
-                Some(class) => rebuilt(&class, fields.cast::<PyDict>()?),
-                // The class is not known here: a file made elsewhere. Its fields are.
-                None => Ok(fields),
-            }
+            // The class is not known here in a file made elsewhere. Its fields are.
+            let Some(class) = class else { return dict(py, entries, leaf, variables) };
+            let field = |(name, item): &(Arc<str>, Nest<T>)| {
+                Ok((PyString::intern(py, name).into_any(), build(py, item, &mut *leaf, variables)?))
+            };
+            nests::record_of(&class, entries.iter().map(field).collect::<PyResult<_>>()?)
         }
     }
-}
-
-/// The record of a class with these fields, without its constructor, which may take or do something else.
-fn rebuilt<'py>(class: &Bound<'py, PyType>, fields: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-    class.py().import("extenso.nest")?.getattr("_rebuilt")?.call1((class, fields))
 }
 
 fn dict<'py, T>(
@@ -361,7 +362,19 @@ pub fn matches(
             }
             Ok(true)
         }
-        Nest::Record(..) => Ok(false),
+        Nest::Record(name, wanted) => {
+            let Some((of, fields)) = record_fields(object)? else { return Ok(false) };
+            if of != *name || fields.len() != wanted.len() {
+                return Ok(false);
+            }
+            for (field, (name, wanted)) in fields.iter().zip(wanted) {
+                let field = field.bind(object.py());
+                if field.to_str()? != &**name || !matches(wanted, &object.getattr(field)?, leaves, bindings)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
     }
 }
 

@@ -130,8 +130,11 @@ impl Side {
     fn only_where(&self, mask: &Tensor, of: usize) -> Result<Side> {
         Ok(match self {
             Side::Masked(x) => {
-                let rows: RaggedTensor = RaggedTensor::from_value(&x.values)?;
-                Side::Masked(MaskedTensor::new(rows.only_where(mask)?.into_value(), x.mask.clone())?)
+                let rows = RaggedTensor::from_value(&x.values)?.only_where(mask)?;
+                match x.mask.same(mask) {
+                    true => Side::Rows(rows),
+                    false => Side::Masked(MaskedTensor::new(rows.into_value(), x.mask.clone())?),
+                }
             }
             Side::Rows(x) => Side::Rows(x.only_where(mask)?),
             Side::Other(Arg::Value(value)) if rank(value)? == of && dim(value, 1)? != Dim::Known(1) => {
@@ -311,8 +314,11 @@ impl Common {
         let rows: RaggedTensor = RaggedTensor::from_value(values.value()?)?;
         let there = ops::gather_rows_of(&mask, rows.partition())?;
         let values = match rank(rows.values())? - 1 {
-            0 => masked_by(rows.values().clone(), there.tensor()?)?,
-            inner => masked_where(rows.values(), &ops::broadcast_like(trailing(&there, inner)?, rows.values())?)?,
+            inner @ 1.. if like.is_some() => {
+                masked_where(rows.values(), &ops::broadcast_like(trailing(&there, inner)?, rows.values())?)?
+            }
+            // Of lists in a missing row nothing is known, not even how long they are.
+            _ => masked_by(rows.values().clone(), there.tensor()?)?,
         };
         Ok(Arg::Value(rows.with_values(values)?.into_value()))
     }

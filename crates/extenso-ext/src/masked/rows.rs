@@ -243,7 +243,7 @@ pub(super) fn take_along_axis(call: &Call<'_>) -> Answer {
             return answer(call_one(call.op, &rows, call.attrs)?);
         }
         let axis = normalize_axis(LastAxis::of(call.attrs)?.axis, rank(given)?)?;
-        if let (Some(lists), Value::Tensor(_), 1..) = (missing_lists(given), at, axis) {
+        if let (Some(lists), Value::Tensor(_), 1.., 1..) = (missing_lists(given), at, axis, rank(at)?) {
             // A position in a list that is missing names nothing.
             let mask = trailing(&lists.mask().clone().into(), rank(at)? - 1)?;
             let args = [Arg::from(lists.values()), ops::where_(mask, at, 0)?.into()];

@@ -211,8 +211,8 @@ fn integers(x: &Value, dtype: DType, wanted: &str) -> Result<Tensor> {
         fits = ops::logical_and(fits, ops::greater_equal(x, least)?)?;
     }
     let bits = 8 * dtype.width().unwrap_or_default();
-    let checked =
-        ops::check_all(x, fits, &format!("the number does not fit {bits} bits"), "times that are counted so")?;
+    let what = format!("the number does not fit {bits} bits");
+    let checked = ops::check_all(x, fits, what, "times that are counted so")?;
     ops::cast(checked, dtype)?.tensor().cloned()
 }
 
