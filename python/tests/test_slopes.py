@@ -138,3 +138,29 @@ def test_a_quotient_that_is_not_picked_has_no_slope() -> None:
     by = ex.tensor([math.nan, 2.0])
     square = lambda x: ex.square(ex.divide_no_nan(x, by))
     assert ex.grad(lambda x: ex.sum(ex.where(ex.isnan(by), 0.0, square(x))))(ex.tensor([1.0, 2.0])).tolist() == [0.0, 1.0]
+
+
+def test_what_has_no_direction_has_no_slope() -> None:
+    for order in (2.0, 3.0, 1.5):
+        norms = lambda x, order=order: ex.sum(ex.norm(x, order, axis=1))
+        point, line = ex.grad(norms)(ex.tensor([[0.0, 0.0], [0.0, 4.0]])).tolist()
+        assert point == [0.0, 0.0] and line == pytest.approx([0.0, 1.0])
+    legs = ex.grad(lambda x: ex.sum(ex.hypot(x, 0.0)))
+    assert legs(ex.tensor([0.0, 1e-310, -2.0])).tolist() == [0.0, 1.0, -1.0]
+    assert legs(ex.tensor([1e-5], dtype="f16")).tolist() == [1.0]
+
+
+def test_halves_spread_as_wider_floats_do_in_rows() -> None:
+    x = ex.tensor([0.0, 1000.0], dtype="f16")
+    rows = ex.RaggedTensor.from_row_lengths(x, [2])
+    assert ex.std(x).tolist() == 500.0 and ex.to_py(ex.std(rows, axis=1)) == [500.0]
+    assert ex.std(rows).dtype == ex.f16 and ex.std(ex.mask(x, [True, True])).tolist() == 500.0
+
+
+def test_a_condition_is_one_boolean_in_calls_too() -> None:
+    def chosen(condition: Any) -> Any:
+        return ex.cond(condition, lambda: ex.tensor(1.0), lambda: ex.tensor(2.0))
+
+    for call in (chosen, ex.function(chosen)):
+        with pytest.raises(ex.Error, match="Wanted: one boolean"):
+            call(ex.tensor([True]))

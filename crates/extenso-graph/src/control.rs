@@ -8,7 +8,9 @@ use crate::graph::{Graph, Input, Node, NodeKind, Subgraph};
 use crate::passes::narrowed;
 use extenso_core::attrs::{AttrSet, Attrs, GraphAttr};
 use extenso_core::grad::GradCx;
-use extenso_core::{Arg, Class, OpDef, OutputSpecs, Outputs, Provenance, Scalar, Value, call, pack, strengthen};
+use extenso_core::{
+    Arg, Class, OpDef, OutputSpecs, Outputs, Provenance, Scalar, Tensor, Value, call, pack, strengthen,
+};
 use extenso_types::{Bindings, DType, Error, LeafSpec, Nest, Path, Result, Segment, Spec, StaticValue};
 use smallvec::{SmallVec, smallvec};
 use std::rc::Rc;
@@ -43,8 +45,11 @@ pub fn cond(
     otherwise: impl FnOnce() -> Result<Nest<Value>>,
 ) -> Result<Nest<Value>> {
     if condition.symbol().is_none() {
-        let chosen =
-            condition.tensor().and_then(|t| t.to_bool()).map_err(|e| e.at("argument 'condition'").at("cond"))?;
+        let one = |t: &Tensor| match t.rank() {
+            Some(0) => t.to_bool(),
+            _ => Err(Error::shape(format!("found {}", condition.spec()?)).wanted("one boolean")),
+        };
+        let chosen = condition.tensor().and_then(one).map_err(|e| e.at("argument 'condition'").at("cond"))?;
         return if chosen { then() } else { otherwise() };
     }
     let scopes = ["then", "otherwise"].map(Builder::of_branch);

@@ -254,8 +254,11 @@ struct Records {
 
 static RECORDS: RwLock<Records> = RwLock::new(Records { names: PointerMap::new(), classes: None });
 
-/// The name of the class of a named tuple, dataclass or attrs instance, and the names of its fields.
-fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<(Arc<str>, Arc<[Py<PyString>]>)>> {
+/// The name of a class, and those of its fields.
+type Names = (Arc<str>, Arc<[Py<PyString>]>);
+
+/// The names of the class of a named tuple, dataclass or attrs instance.
+fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<Names>> {
     let Some(fields) = nests::record_fields(object)? else { return Ok(None) };
     let class = object.get_type();
     let key = class.as_ptr().addr();

@@ -3,7 +3,7 @@
 //! Invariant: each element is treated on its own; only `vocabulary` looks at all of them.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
-use super::normalize::are_floats;
+use super::normalize::{are_floats, in_f32};
 use super::row_lines::{cut_by, rows};
 use super::vocabulary::Items;
 use super::{Run, assemble, cast, divide, equal, max, mean, min, root, square, subtract, where_, whole, zeros_like};
@@ -250,7 +250,7 @@ pub fn digitize(x: impl Into<Arg>, bins: impl Into<Arg>, right: bool) -> Result<
 /// assert_eq!(ops::z_score(x, Some(1.0.into()), Some(0.5.into())).unwrap().to_string(), "[0.0, 4.0]");
 /// ```
 pub fn z_score(x: impl Into<Arg>, mean: Option<Arg>, deviation: Option<Arg>) -> Result<Value> {
-    standard(&x.into(), mean, deviation).map_err(|e| e.at_part("z_score"))
+    in_f32(&[&x.into()], |x| standard(&x[0], mean, deviation)).map_err(|e| e.at_part("z_score"))
 }
 
 fn standard(x: &Arg, center: Option<Arg>, deviation: Option<Arg>) -> Result<Value> {

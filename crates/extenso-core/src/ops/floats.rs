@@ -5,7 +5,7 @@ use crate::kernels::map::map;
 use crate::kernels::real::{Function, next_after, sign_bit};
 use crate::op::Fact::Commutes;
 use crate::op::OpDef;
-use crate::ops::{divide, equal, multiply, negative, sigmoid, subtract, where_, zeros_like};
+use crate::ops::{divide, divide_no_nan, equal, multiply, negative, sigmoid, subtract, where_, zeros_like};
 use crate::value::Value;
 
 const FLOATS_ALONE: &str = "Cast integers first: `cast(x, 'f64')`.";
@@ -72,8 +72,8 @@ crate::ops! {
         .instead(FLOATS_ALONE)
         .facts(&[Commutes])
         .grad(|cx| {
-            let share = divide(cx.g(), cx.y())?;
-            let along = |x: &Value| cx.where_reached(multiply(&share, x)?);
+            // The shares of the legs stay in range where the leg by itself does not; a point has no slope.
+            let along = |x: &Value| cx.times(divide_no_nan(x, cx.y())?);
             two(cx, along(&cx.args[0]), along(&cx.args[1]))
         })
         .examples(&[("hypot([3.0, 5.0], [4.0, 12.0])", "[5.0, 13.0]")]);

@@ -5,7 +5,7 @@ use super::contract::{Label, Labelled, contract, diagonal_of, int, sum_in_dtype}
 use super::normalize::in_f32;
 use super::{
     abs, boolean_mask, equal, expand_dims, indices_along, max, maximum, min, moveaxis, multiply, ones_like, pow,
-    reshape, sqrt, square, subtract, sum, take, where_, zeros_like,
+    reshape, root, square, subtract, sum, take, where_, zeros_like,
 };
 use crate::attrs::Axes;
 use crate::reduce::{normalize_axes, normalize_axis};
@@ -244,7 +244,7 @@ fn norm_over(x: &Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
         return Err(Error::value("ord is NaN").wanted("a number"));
     }
     if ord == 2.0 {
-        return sqrt(sum(square(x)?, axis, keepdims)?);
+        return root(sum(square(x)?, axis, keepdims)?);
     }
     let size = abs(x)?;
     if ord == f64::INFINITY {
@@ -262,7 +262,13 @@ fn norm_over(x: &Arg, ord: f64, axis: Axes, keepdims: bool) -> Result<Value> {
     if ord == 1.0 {
         return sum(size, axis, keepdims);
     }
-    pow(sum(pow(size, ord)?, axis, keepdims)?, 1.0 / ord)
+    let total = sum(pow(size, ord)?, axis, keepdims)?;
+    if ord < 1.0 {
+        return pow(total, 1.0 / ord);
+    }
+    // At zero the slope is taken to be zero, as by `root`.
+    let none = equal(&total, 0.0)?;
+    where_(&none, 0.0, pow(where_(&none, 1.0, total)?, 1.0 / ord)?)
 }
 
 /// The cross product of vectors of three elements along `axis`, which broadcast in the other axes.

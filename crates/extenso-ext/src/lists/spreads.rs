@@ -149,6 +149,10 @@ fn floats(x: &Value) -> Result<Value> {
 /// ```
 pub fn std(x: &Value, axis: &Axes, correction: f64, keepdims: bool) -> Result<Value> {
     let Value::Ext(_) = x else { return ops::std(x, axis.clone(), correction, keepdims) };
+    if let Some(narrow @ (DType::F16 | DType::BF16)) = crate::dtype_of(&x.spec()?) {
+        // Rounded once.
+        return ops::cast(std(&ops::cast(x, DType::F32)?, axis, correction, keepdims)?, narrow);
+    }
     let made = match is_time(&innermost(x)) {
         true => deviation_of_times(x, axis, correction, keepdims),
         false => var(x, axis, correction, keepdims).and_then(ops::root),
