@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use std::cell::Cell;
 
 /// More levels than any value has, and fewer than the stack holds.
-const MOST: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
@@ -25,8 +25,8 @@ impl Drop for Level {
 ///
 /// Errors: those of `f`; too many levels.
 pub fn deeper<T>(py: Python<'_>, what: &str, f: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    if DEPTH.get() == MOST {
-        let error = Error::value(format!("{what} is deeper than {MOST}")).wanted("fewer levels");
+    if DEPTH.get() == MAX_DEPTH {
+        let error = Error::value(format!("{what} is deeper than {MAX_DEPTH}")).wanted("fewer levels");
         return Err(raised(py, error.hint("It may contain itself.")));
     }
     DEPTH.set(DEPTH.get() + 1);

@@ -349,16 +349,15 @@ pub fn record_fields(x: &Object<'_>) -> PyResult<Option<Arc<[Py<PyString>]>>> {
     })
 }
 
-/// The record of a class with these fields, without its constructor, which may take or do something else.
+/// The record of a class with these fields, as `pickle` makes it: without its constructor, which may take or do something else.
 pub fn record_of<'py>(class: &Bound<'py, PyType>, fields: Vec<(Object<'py>, Object<'py>)>) -> PyResult<Object<'py>> {
     let py = class.py();
     if class.is_subclass_of::<PyTuple>()? {
         let items = PyTuple::new(py, fields.into_iter().map(|(_, item)| item))?;
         return class.call_method1(intern!(py, "_make"), (items,));
     }
-    let base = py.get_type::<PyAny>();
-    let made = base.call_method1(intern!(py, "__new__"), (class,))?;
-    let set = base.getattr(intern!(py, "__setattr__"))?;
+    let made = class.call_method1(intern!(py, "__new__"), (class,))?;
+    let set = py.get_type::<PyAny>().getattr(intern!(py, "__setattr__"))?;
     for (name, item) in fields {
         set.call1((&made, name, item))?;
     }

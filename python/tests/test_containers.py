@@ -152,6 +152,25 @@ def test_records_are_made_again_without_their_constructor() -> None:
         assert isinstance(named, Named) and named.a.tolist() == [1.0, 2.0] and named.b == 2.0
 
 
+def test_records_are_of_their_class_whatever_others_are_called() -> None:
+    same = ex.function(lambda x: x)
+    first, second = (dataclasses.make_dataclass("Twin", [("a", Any)]) for _ in range(2))
+    for cls in (first, second, first):
+        assert type(same(cls(X))) is cls
+
+
+@dataclasses.dataclass
+class Failure(ValueError):
+    """A record that is not laid out as other objects are."""
+
+    a: Any
+
+
+def test_records_of_any_layout_are_made_again() -> None:
+    for same in (ex.function(lambda x: x), lambda x: ex.nest.map_structure(lambda leaf: leaf, x)):
+        assert same(Failure(X)).a.tolist() == [1.0, 2.0]
+
+
 def test_subclasses_of_lists_are_lists() -> None:
     items = type("Items", (list,), {})
     assert ex.function(lambda x: x[1])(items([X, ex.tensor(["a"])])).tolist() == ["a"]

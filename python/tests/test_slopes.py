@@ -150,6 +150,11 @@ def test_what_has_no_direction_has_no_slope() -> None:
     assert legs(ex.tensor([1e-5], dtype="f16")).tolist() == [1.0]
 
 
+def test_a_point_has_the_slope_of_a_line_beside_it() -> None:
+    slopes = ex.grad(lambda x: ex.sum(ex.interp(x, ex.tensor([0.0, 1.0, 2.0]), ex.tensor([0.0, 2.0, 6.0]))))
+    assert slopes(ex.tensor([0.0, 0.5, 1.0])).tolist() == [2.0, 2.0, 4.0]
+
+
 def test_halves_spread_as_wider_floats_do_in_rows() -> None:
     x = ex.tensor([0.0, 1000.0], dtype="f16")
     rows = ex.RaggedTensor.from_row_lengths(x, [2])

@@ -77,9 +77,11 @@ pub fn interp(x: &Value, xp: &Value, fp: &Value, left: Option<Arg>, right: Optio
         let width = ops::subtract(x1, &x0)?;
         // Nothing is divided by zero where points stand above each other, which the gradient would see.
         let share = ops::divide(ops::subtract(&x, x0)?, ops::where_(ops::equal(&width, 0.0)?, 1.0, &width)?)?;
-        let beyond = ops::add(&f0, ops::multiply(&share, ops::subtract(f1, &f0)?)?)?;
-        // At a point the next one has no say, which may be infinite.
-        let between = ops::where_(ops::equal(share, 0.0)?, &f0, beyond)?;
+        let rise = ops::subtract(f1, &f0)?;
+        let beyond = ops::add(&f0, ops::multiply(&share, &rise)?)?;
+        // At a point the next one has no say where it is infinite; a finite one says what the slope is.
+        let endless = ops::logical_and(ops::equal(share, 0.0)?, ops::logical_not(ops::isfinite(rise)?)?)?;
+        let between = ops::where_(endless, &f0, beyond)?;
         let (first_x, last_x, last_f) = (at(&xp, &zero())?, at(&xp, &last)?, at(&fp, &last)?);
         let right = right.unwrap_or(Arg::from(&last_f));
         let left = left.map_or_else(|| at(&fp, &zero()).map(Arg::Value), Ok)?;

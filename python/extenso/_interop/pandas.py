@@ -123,18 +123,14 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
         return MaskedTensor(from_numpy(values), tensor(~missing))
     pa = peer("pyarrow", "from_pandas")
     try:
-        if dtype == object and series.map(_is_nested).any():
-            # NaN is a number in a list, where pandas says nothing of it.
+        if dtype == object and pd.api.types.infer_dtype(series) == "mixed":
+            # Lists and records, in which NaN is a number: pandas says nothing of it.
             return from_arrow(pa.array(np.where(series.isna(), None, series.to_numpy()), from_pandas=False))
         return from_arrow(pa.array(series, from_pandas=True))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as cause:
         where = ".".join(labels) or "values"
         error = DTypeError(f"from_pandas: column '{where}' of {dtype} has no value: {cause}")
         raise error from cause
-
-
-def _is_nested(value: Any) -> bool:
-    return isinstance(value, np.ndarray | list | tuple | dict)
 
 
 def to_pandas(x: Any, index: Any = None) -> Any:

@@ -262,8 +262,13 @@ fn record_fields(object: &Bound<'_, PyAny>) -> PyResult<Option<Names>> {
     let Some(fields) = nests::record_fields(object)? else { return Ok(None) };
     let class = object.get_type();
     let key = class.as_ptr().addr();
-    if let Some((_, name)) = RECORDS.read().unwrap_or_else(PoisonError::into_inner).names.get(key) {
-        return Ok(Some((name.clone(), fields)));
+    {
+        let records = RECORDS.read().unwrap_or_else(PoisonError::into_inner);
+        let is_last =
+            |name: &Arc<str>| records.classes.as_ref().and_then(|of| of.get(name)).is_some_and(|c| c.is(&class));
+        if let Some((_, name)) = records.names.get(key).filter(|(_, name)| is_last(name)) {
+            return Ok(Some((name.clone(), fields)));
+        }
     }
     let name: Arc<str> = format!("{}.{}", class.module()?, class.qualname()?).into();
     let mut records = RECORDS.write().unwrap_or_else(PoisonError::into_inner);

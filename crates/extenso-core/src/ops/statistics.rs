@@ -129,11 +129,10 @@ fn differences(x: Value, axis: i64, n: i64) -> Result<Value> {
 /// ```
 pub fn with_initial(fold: &Value, initial: i64, axis: i64, reverse: bool) -> Result<Value> {
     // The sums have the shape of one element along the axis, even if there is none.
-    let of = |fold: &Value| cast(sum(fold, axis, true)?, dtype_of(fold)?);
     let one = match fold {
         // What is no number has the sum of nothing, if it has sums.
         Value::Ext(_) if initial == 0 => sum(slice(fold, axis, 0, Some(vec![0]), 1)?, axis, true)?,
-        _ => full_like(of(fold)?, initial, None)?,
+        _ => full_like(cast(sum(fold, axis, true)?, dtype_of(fold)?)?, initial, None)?,
     };
     concat(if reverse { vec![fold.clone(), one] } else { vec![one, fold.clone()] }, axis)
 }

@@ -65,7 +65,7 @@ pub fn to_date(x: &Value, format: Option<&str>, unread: Unread) -> Result<Value>
     let dates = |days: Tensor| Ok(DateTensor::new(days, "d")?.into_value());
     let form = &form("date", "d", None, format);
     let made = below_times(x, form, unread, &|x| match typed::<TimestampTensor>(x) {
-        Some(moments) => dates(counted_days(days_of(&moments)?)?),
+        Some(moments) => dates(held(&days_of(&moments)?, DType::I32, "day", "a day within 5.8 million years")?),
         None if typed::<DateTensor>(x).is_some() => Ok(x.clone()),
         None if is_text(x) => dates(parsed(x, form)?),
         None => dates(integers(x, DType::I32, "integers, texts or timestamps")?),
@@ -173,21 +173,11 @@ fn midnights(dates: &DateTensor, unit: &str, zone: Option<&str>) -> Result<Tenso
     ops::subtract(shown, zone.and_then(fixed).unwrap_or_default() * per_second)?.tensor().cloned()
 }
 
-/// Days as 32 bits.
-fn counted_days(days: Value) -> Result<Tensor> {
-    if let Some(made) = narrowed(&days) {
-        return Ok(made);
-    }
-    let fits = ops::equal(ops::cast(ops::cast(&days, DType::I32)?, DType::I64)?, &days)?;
-    let days = ops::check_all(days, fits, "the day does not fit 32 bits", "a day within 5.8 million years")?;
-    Ok(ops::cast(days, DType::I32)?.tensor()?.clone())
-}
-
-/// The same of days that are there, if all fit.
-fn narrowed(days: &Value) -> Option<Tensor> {
-    let dense = days.tensor().ok()?.data().ok()?;
-    let days = dense.as_slice::<i64>().ok()?;
-    let narrow = each(days.len(), |i| i32::try_from(days[i]).ok())?;
+/// The same integers in 32 bits, if they are there and all fit.
+fn narrowed(x: &Value) -> Option<Tensor> {
+    let dense = x.tensor().ok()?.data().ok()?;
+    let wide = dense.as_slice::<i64>().ok()?;
+    let narrow = each(wide.len(), |i| i32::try_from(wide[i]).ok())?;
     Tensor::from_vec(narrow).with_dims(dense.dims()).ok()
 }
 
@@ -195,24 +185,32 @@ fn narrowed(days: &Value) -> Option<Tensor> {
 ///
 /// Errors: no integers; one that the dtype does not hold.
 fn integers(x: &Value, dtype: DType, wanted: &str) -> Result<Tensor> {
-    let given = match x.tensor().map(Tensor::dtype) {
-        Ok(given) if given.is_integer() => given,
-        _ => return Err(Error::dtype(format!("found {}", x.spec()?)).wanted(wanted)),
-    };
-    let (least, most) = match dtype {
-        DType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
-        _ => (i64::MIN, i64::MAX),
-    };
+    match x.tensor().map(Tensor::dtype) {
+        Ok(given) if given.is_integer() => held(x, dtype, "number", "times that are counted so"),
+        _ => Err(Error::dtype(format!("found {}", x.spec()?)).wanted(wanted)),
+    }
+}
+
+/// Integers in 32 or 64 bits.
+///
+/// Errors: one that these do not hold.
+fn held(x: &Value, dtype: DType, what: &str, wanted: &str) -> Result<Tensor> {
+    let given = x.tensor()?.dtype();
     if given == dtype || given.width() < dtype.width() {
         return ops::cast(x, dtype)?.tensor().cloned();
+    }
+    let (least, most, bits) = match dtype {
+        DType::I32 => (i64::from(i32::MIN), i64::from(i32::MAX), 32),
+        _ => (i64::MIN, i64::MAX, 64),
+    };
+    if let Some(made) = narrowed(x).filter(|_| bits == 32) {
+        return Ok(made);
     }
     let mut fits = ops::less_equal(x, most)?;
     if given.kind() == DTypeKind::Signed {
         fits = ops::logical_and(fits, ops::greater_equal(x, least)?)?;
     }
-    let bits = 8 * dtype.width().unwrap_or_default();
-    let what = format!("the number does not fit {bits} bits");
-    let checked = ops::check_all(x, fits, what, "times that are counted so")?;
+    let checked = ops::check_all(x, fits, format!("the {what} does not fit {bits} bits"), wanted)?;
     ops::cast(checked, dtype)?.tensor().cloned()
 }
 
