@@ -26,6 +26,7 @@ use extenso_types::{DType, Error, Result};
 use half::{bf16, f16};
 use std::collections::TryReserveError;
 use std::result::Result as StdResult;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What a column holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,9 +85,12 @@ macro_rules! each {
     };
 }
 
-/// Room for the elements of one record, which then seldom have to move.
+/// Room for so many elements, which are those of one record then and seldom have to move.
+const SOME: usize = 32;
+
+/// Room for some elements.
 pub(super) fn some_room<T>() -> Vec<T> {
-    Vec::with_capacity(32)
+    Vec::with_capacity(SOME)
 }
 
 /// Adds `n` elements to a buffer; what grows doubles.
@@ -109,23 +113,28 @@ impl Column {
     ///
     /// Errors: a number that is none, offsets other than i32 and i64.
     pub fn new(kind: ColumnKind) -> Result<Column> {
+        Column::with_room(kind, SOME)
+    }
+
+    /// The same, with room for so many numbers.
+    fn with_room(kind: ColumnKind, room: usize) -> Result<Column> {
         Ok(match kind {
             ColumnKind::Bits => Column::Bits(Bits::default()),
             ColumnKind::Text(index) => Column::Text(TextVec::new(index)?),
             ColumnKind::Offsets(index, size) => Column::Offsets(RowVec::new(index, size)?),
             ColumnKind::Number(dtype) => match dtype {
-                DType::I8 => Column::I8(some_room()),
-                DType::I16 => Column::I16(some_room()),
-                DType::I32 => Column::I32(some_room()),
-                DType::I64 => Column::I64(some_room()),
-                DType::U8 => Column::U8(some_room()),
-                DType::U16 => Column::U16(some_room()),
-                DType::U32 => Column::U32(some_room()),
-                DType::U64 => Column::U64(some_room()),
-                DType::F16 => Column::F16(some_room()),
-                DType::BF16 => Column::BF16(some_room()),
-                DType::F32 => Column::F32(some_room()),
-                DType::F64 => Column::F64(some_room()),
+                DType::I8 => Column::I8(Vec::with_capacity(room)),
+                DType::I16 => Column::I16(Vec::with_capacity(room)),
+                DType::I32 => Column::I32(Vec::with_capacity(room)),
+                DType::I64 => Column::I64(Vec::with_capacity(room)),
+                DType::U8 => Column::U8(Vec::with_capacity(room)),
+                DType::U16 => Column::U16(Vec::with_capacity(room)),
+                DType::U32 => Column::U32(Vec::with_capacity(room)),
+                DType::U64 => Column::U64(Vec::with_capacity(room)),
+                DType::F16 => Column::F16(Vec::with_capacity(room)),
+                DType::BF16 => Column::BF16(Vec::with_capacity(room)),
+                DType::F32 => Column::F32(Vec::with_capacity(room)),
+                DType::F64 => Column::F64(Vec::with_capacity(room)),
                 DType::Bool | DType::String | DType::Bytes | DType::Variant => {
                     return Err(Error::dtype(format!("{dtype} is not the dtype of a number column")));
                 }
@@ -168,11 +177,7 @@ impl Columns {
     ///
     /// Errors: see [`Column::new`].
     pub fn new(kinds: &[ColumnKind]) -> Result<Columns> {
-        let mut columns = Vec::with_capacity(kinds.len());
-        for kind in kinds {
-            columns.push(Column::new(*kind)?);
-        }
-        Ok(Columns(columns))
+        kinds.iter().map(|kind| Column::new(*kind)).collect::<Result<_>>().map(Columns)
     }
 
     /// The column of this id.
@@ -222,6 +227,42 @@ impl Columns {
     }
 }
 
+/// The kinds of the columns of one plan, and how many elements each had of the records that were read last: so many have room in the
+/// next columns at once.
+#[derive(Debug)]
+pub struct Kinds(Vec<(ColumnKind, AtomicUsize)>);
+
+impl Kinds {
+    /// No column gets more room: what comes after many records may be one.
+    const MOST: usize = 1 << 11;
+
+    /// Kinds of columns of which no more is known.
+    pub fn new(kinds: Vec<ColumnKind>) -> Kinds {
+        Kinds(kinds.into_iter().map(|kind| (kind, AtomicUsize::new(SOME))).collect())
+    }
+
+    /// Empty columns.
+    ///
+    /// Errors: see [`Column::new`].
+    pub fn columns(&self) -> Result<Columns> {
+        let mut columns = Vec::with_capacity(self.0.len());
+        for (kind, room) in &self.0 {
+            columns.push(Column::with_room(*kind, room.load(Ordering::Relaxed))?);
+        }
+        Ok(Columns(columns))
+    }
+
+    /// Notes how many elements these columns have. A thread that reads alike records writes nothing.
+    pub fn note(&self, columns: &Columns) {
+        for ((_, room), column) in self.0.iter().zip(&columns.0) {
+            let wanted = column.len().next_power_of_two().clamp(SOME, Kinds::MOST);
+            if room.load(Ordering::Relaxed) != wanted {
+                room.store(wanted, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,6 +290,21 @@ mod tests {
         assert_ne!(columns, before);
         columns.roll_back(&marks);
         assert_eq!(columns, before);
+    }
+
+    #[test]
+    fn the_next_columns_have_the_room_of_the_last_ones() {
+        let kinds = Kinds::new(vec![ColumnKind::Number(DType::F32)]);
+        let room = |columns: &Columns| match columns.as_slice() {
+            [Column::F32(numbers)] => numbers.capacity(),
+            other => panic!("{other:?}"),
+        };
+        for (n, wanted) in [(0, SOME), (100, 128), (3, SOME), (1 << 20, Kinds::MOST)] {
+            let mut columns = kinds.columns().expect("kinds");
+            columns.0.iter_mut().for_each(|column| column.push_defaults(n).expect("memory"));
+            kinds.note(&columns);
+            assert_eq!(room(&kinds.columns().expect("kinds")), wanted, "after {n}");
+        }
     }
 
     #[test]

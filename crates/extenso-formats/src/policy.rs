@@ -10,7 +10,7 @@ pub use arrays::array_rows;
 pub use arrays::only_column;
 pub use arrays::{field_rows, halved};
 
-use crate::columns::{BadRow, BadRows, ColumnKind, Columns, Decoded, MAX_REPORTED, OnError};
+use crate::columns::{BadRow, BadRows, Columns, Decoded, Kinds, MAX_REPORTED, OnError};
 use crate::failure::{Failure, Read};
 use crate::plan::ColumnId;
 use extenso_types::Result;
@@ -23,8 +23,8 @@ pub struct Policy<'a> {
 }
 
 /// No rows of these kinds yet.
-pub fn no_rows(kinds: &[ColumnKind]) -> Result<Decoded> {
-    Ok(Decoded { columns: Columns::new(kinds)?, rows: 0, starts: Vec::new(), bad: BadRows::default() })
+pub fn no_rows(kinds: &Kinds) -> Result<Decoded> {
+    Ok(Decoded { columns: kinds.columns()?, rows: 0, starts: Vec::new(), bad: BadRows::default() })
 }
 
 impl Policy<'_> {

@@ -191,8 +191,8 @@ impl Program {
     ///
     /// Errors: a needed leaf is missing; those of the ops.
     pub fn run_with(&self, leaf: impl Fn(usize) -> Option<Value>) -> Result<Vec<Value>> {
-        let mut slots: SmallVec<[Option<Value>; 96]> = SmallVec::with_capacity(self.slots);
-        (0..self.slots).for_each(|_| slots.push(None));
+        let mut slots: SmallVec<[Option<Value>; 96]> = SmallVec::new();
+        slots.resize_with(self.slots, || None);
         for (i, (path, _, slot)) in self.inputs.iter().enumerate() {
             if let Some(slot) = slot {
                 let value = leaf(i).ok_or_else(|| Error::missing(format!("the needed leaf '{path}' is missing")))?;

@@ -25,7 +25,7 @@ impl OpDef {
     /// Errors: arguments that do not fit.
     fn infer_of(&self, args: &[Value], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
         // Specs are large, and are made where they stay.
-        let mut specs: SmallVec<[LeafSpec; 4]> = SmallVec::with_capacity(args.len());
+        let mut specs: SmallVec<[LeafSpec; 4]> = SmallVec::new();
         for arg in args {
             specs.push(arg.leaf_spec()?);
         }

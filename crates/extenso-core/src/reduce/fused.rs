@@ -85,11 +85,11 @@ pub fn evaluate_folds(
 ) -> Result<Outputs> {
     let dtype = expr.dtype().ok_or_else(|| Error::internal("an empty expression"))?;
     let nrows: usize = out_dims.iter().product();
-    let mut kernels: SmallVec<[FoldKernel; 2]> = SmallVec::with_capacity(folds.len());
+    let mut kernels: SmallVec<[FoldKernel; 2]> = SmallVec::new();
     for fold in folds {
         kernels.push(kernel_of(*fold, dtype)?);
     }
-    let (mut ends, mut outputs) = (Ends::new(), Outputs::with_capacity(folds.len()));
+    let (mut ends, mut outputs) = (Ends::new(), Outputs::new());
     if cut.few_ends(nrows, dims.iter().product(), &mut ends)
         && few_folds(expr, inputs, dims, &kernels, &ends, &out_dims, &mut outputs)?
     {

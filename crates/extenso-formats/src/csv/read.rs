@@ -6,7 +6,7 @@ use super::cell::{push_scalar, shown};
 use super::infer::{Found, seen};
 use super::path_of;
 use super::quotes::Quotes;
-use crate::columns::{Column, ColumnKind, Columns, Decoded, OnError};
+use crate::columns::{Column, Columns, Decoded, Kinds, OnError};
 use crate::failure::{Failure, Read};
 use crate::json::mark_len;
 use crate::names::some_names;
@@ -318,7 +318,7 @@ fn reading(e: csv::Error) -> Error {
 #[derive(Debug)]
 pub(crate) struct Rows {
     root: Node,
-    kinds: Vec<ColumnKind>,
+    kinds: Kinds,
     defaults: Vec<(ColumnId, usize)>,
 }
 
@@ -356,7 +356,7 @@ impl Rows {
     ///
     /// Errors: see [`Plan::kinds`]; a field that has no column, unless it may be missing; a list.
     pub fn new(plan: &Plan, paths: &[Path]) -> Result<Rows> {
-        let kinds = plan.kinds()?;
+        let kinds = Kinds::new(plan.kinds()?);
         let mut places: Places<'_> = BTreeMap::new();
         for (place, path) in paths.iter().enumerate() {
             places.entry(path).or_default().push(place);

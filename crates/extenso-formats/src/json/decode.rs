@@ -12,7 +12,7 @@ use super::room::{afford, line};
 use super::skip::is_json;
 use super::split::{Items, is_array, lines_from, mark_len};
 use crate::assemble::{Pieces, assemble};
-use crate::columns::{ColumnKind, Columns, Decoded, OnError};
+use crate::columns::{Columns, Decoded, Kinds, OnError};
 use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
@@ -45,7 +45,7 @@ enum Root {
 struct Compiled {
     root: Root,
     objects: bool,
-    kinds: Vec<ColumnKind>,
+    kinds: Kinds,
     /// What a whole row of defaults adds to each column.
     defaults: Vec<(ColumnId, usize)>,
 }
@@ -85,7 +85,7 @@ impl Decoder {
     }
 
     fn of(plan: &Plan, root: Root) -> Result<Decoder> {
-        let (kinds, objects) = (plan.kinds()?, matches!(plan, Plan::Record { .. }));
+        let (kinds, objects) = (Kinds::new(plan.kinds()?), matches!(plan, Plan::Record { .. }));
         let plan = Arc::new(Compiled { root, objects, kinds, defaults: fills(plan) });
         Ok(Decoder {
             plan,
@@ -262,6 +262,7 @@ impl Decoder {
                 None => Policy { on_error, defaults: &self.plan.defaults }.missing(out)?,
             }
         }
+        self.plan.kinds.note(&out.columns);
         Ok(())
     }
 

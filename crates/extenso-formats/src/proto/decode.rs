@@ -10,7 +10,7 @@ use super::node::Record;
 use super::read::Scratch;
 use super::schema::MessageType;
 use crate::assemble::{Pieces, assemble};
-use crate::columns::{ColumnKind, Decoded, OnError};
+use crate::columns::{Decoded, Kinds, OnError};
 use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Plan, fills};
 use crate::policy::{Policy, no_rows};
@@ -38,7 +38,7 @@ enum Root {
 #[derive(Debug)]
 struct Compiled {
     root: Root,
-    kinds: Vec<ColumnKind>,
+    kinds: Kinds,
     /// What a whole row of defaults adds to each column.
     defaults: Vec<(ColumnId, usize)>,
 }
@@ -49,7 +49,7 @@ impl Decoder {
     /// Errors: see [`Plan::kinds`]; a plan that is no record; a field that the message does not have, unless it may be missing; one of
     /// another kind, each with its path.
     pub fn new(message: &MessageType, plan: &Plan) -> Result<Decoder> {
-        let kinds = plan.kinds()?;
+        let kinds = Kinds::new(plan.kinds()?);
         Ok(Decoder::of(Compiled {
             root: Root::Message(Box::new(compile(message, plan)?)),
             kinds,
@@ -61,7 +61,7 @@ impl Decoder {
     ///
     /// Errors: see [`Plan::kinds`]; a plan that is no record of features that examples hold, with the path.
     pub fn examples(example: Example, plan: &Plan) -> Result<Decoder> {
-        let kinds = plan.kinds()?;
+        let kinds = Kinds::new(plan.kinds()?);
         let root = Root::Examples(Examples::new(plan, example)?);
         Ok(Decoder::of(Compiled { root, kinds, defaults: fills(plan) }))
     }
@@ -165,6 +165,7 @@ impl Decoder {
                 None => Policy { on_error, defaults: &self.plan.defaults }.missing(out)?,
             }
         }
+        self.plan.kinds.note(&out.columns);
         Ok(())
     }
 

@@ -100,14 +100,15 @@ impl Step {
             Work::Fused(fused) => fused.head.as_ref().map_or(0, |head| head.args),
         };
         let (given, read) = self.args.split_at(count);
-        let mut args: SmallVec<[Value; 12]> = SmallVec::with_capacity(count);
+        let mut args: SmallVec<[Value; 12]> = SmallVec::new();
         for (slot, how) in given {
             let arg = match how {
                 Use::Constant => constants[*slot].clone(),
                 Use::Shared => slots[*slot].clone(),
                 Use::Lent | Use::Last => slots[*slot].take(),
             };
-            args.push(arg.ok_or_else(early)?);
+            let Some(arg) = arg else { return Err(early()) };
+            args.push(arg);
         }
         match &self.work {
             Work::Op(op, attrs, first) => {
@@ -115,10 +116,11 @@ impl Step {
                 self.fill(slots, made.map_err(|e| if op.part { e } else { e.at(op.name) })?);
             }
             Work::Fused(fused) => {
-                let mut others: SmallVec<[&Value; 16]> = SmallVec::with_capacity(read.len());
+                let mut others: SmallVec<[&Value; 16]> = SmallVec::new();
                 for (slot, how) in read {
                     let values = if *how == Use::Constant { constants } else { &*slots };
-                    others.push(values[*slot].as_ref().ok_or_else(early)?);
+                    let Some(value) = &values[*slot] else { return Err(early()) };
+                    others.push(value);
                 }
                 let mut results = Results::new();
                 run_fused(fused, &args, &others, &mut results)?;
@@ -164,7 +166,7 @@ fn run_fused(fused: &Fused, of_head: &[Value], args: &[&Value], results: &mut Re
         (End::Segments(_), Some((last, args))) => (args, Some(last.partition()?)),
         _ => (args, None),
     };
-    let mut inputs = Sources::with_capacity(reads.len());
+    let mut inputs = Sources::new();
     add_sources(args, reads, &mut inputs)?;
     let mut dims = Dims::new();
     for input in &inputs {
@@ -216,7 +218,7 @@ fn run_head(
     others: &[&Value],
     results: &mut Results,
 ) -> Result<()> {
-    let mut inputs = Sources::with_capacity(reads.len());
+    let mut inputs = Sources::new();
     add_sources(others, reads, &mut inputs)?;
     let epilogue = Epilogue::new(expr, &inputs, head.input)?;
     let result = head.op.run_epilogue(of_op, &*head.attrs, &head.first, &epilogue)?;

@@ -3,12 +3,19 @@
 //! Invariant: the bits are those of all steps. A step of a zero and a finite weight adds a zero, and of zeros only the sign could change,
 //! which no chain keeps that ends in one.
 
+use super::super::isa::multiversion;
 use super::{Chain, Range, black_box, columns, load, ranges, store};
 
 /// Whether so many elements are zero that it pays to look for the others.
 pub fn are_many<T: Chain>(row: &[T]) -> bool {
     const FEW: usize = 64;
-    row.len() >= FEW && row.iter().filter(|x| **x == T::default()).count() >= row.len() / 4
+    row.len() >= FEW && zeros_of(row) >= row.len() / 4
+}
+
+multiversion! {
+    fn zeros_of<T: Chain>(row: &[T]) -> usize {
+        row.iter().fold(0_u32, |n, x| n.wrapping_add((*x == T::default()).into())) as usize
+    }
 }
 
 /// The elements of a part of a row that are not zero, and where they are.
@@ -19,7 +26,7 @@ struct Steps<T> {
 }
 
 /// So many elements are looked at, then all panels are read.
-const STEPS: usize = 512;
+const STEPS: usize = 256;
 
 impl<T: Chain> Steps<T> {
     /// Looks at some elements. No branch: which are zero nobody foresees.
