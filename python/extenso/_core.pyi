@@ -1,6 +1,7 @@
 """The binding of Extenso to Python: what `extenso` re-exports."""
 
 import builtins
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import IO, Any, ClassVar, Final, Literal, Never, Self, TypeAlias, TypeVar, dataclass_transform, final, overload, type_check_only
@@ -1698,6 +1699,8 @@ class ConcreteFunction:
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, _memo: Any, /) -> Self: ...
     def __reduce__(self) -> Any: ...
+    @property
+    def __signature__(self) -> inspect.Signature: ...
     @property
     def input_spec(self) -> Any: ...
     @property

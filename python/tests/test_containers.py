@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
+import operator
 import pathlib
 import pickle
 import threading
@@ -227,3 +229,17 @@ def test_a_size_that_is_known_while_tracing_is_a_number() -> None:
     assert ex.function(lambda x: x.size)(X) == X.size
     with pytest.raises(ex.ScopeError, match="has no data"):
         ex.function(lambda x: x.size, [ex.TensorSpec([None], "f64")])(X)
+
+
+def test_a_callable_without_a_signature_takes_arguments_by_position() -> None:
+    x = ex.tensor([1.0, 5.0])
+    assert ex.function(operator.itemgetter(1))(x).item() == 5.0
+
+    @ex.function
+    def square_sum(x: ex.Tensor) -> ex.Tensor:
+        return ex.sum(x * x)
+
+    concrete = square_sum.get_concrete_function(x)
+    assert list(inspect.signature(concrete).parameters) == ["x"]
+    assert ex.grad(concrete)(x).tolist() == [2.0, 10.0]
+    assert ex.function(concrete)(x=x).item() == 26.0

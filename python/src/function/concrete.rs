@@ -123,6 +123,21 @@ impl PyConcrete {
         self.0.name()
     }
 
+    /// The parameters, as `inspect.signature` gives them.
+    #[getter]
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let inspect = py.import("inspect")?;
+        let kinds = inspect.getattr("Parameter")?;
+        let parameter = |name: &str, kind: &str| kinds.call1((name, kinds.getattr(kind)?));
+        let parameters: Vec<_> = match by_name(self.0.input_spec()) {
+            Some(named) => {
+                named.iter().map(|(name, _)| parameter(name, "POSITIONAL_OR_KEYWORD")).collect::<PyResult<_>>()?
+            }
+            None => vec![parameter("args", "VAR_POSITIONAL")?],
+        };
+        inspect.call_method1("Signature", (parameters,))
+    }
+
     /// The specs of the arguments by name.
     #[getter]
     fn input_spec<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -4,6 +4,7 @@ use crate::error::raised;
 use crate::variable::PyVariable;
 use extenso_core::{Value, Variable};
 use extenso_types::{Error, Nest};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::Arc;
@@ -28,13 +29,21 @@ struct Parameter {
 pub struct Signature(Vec<Parameter>);
 
 impl Signature {
-    /// The signature of a callable.
+    /// The signature of a callable; one of which Python cannot tell it, as of some that are not written in Python, takes any
+    /// arguments by position.
     ///
-    /// Errors: Python cannot tell it.
+    /// Errors: Python fails.
     pub fn of(f: &Bound<'_, PyAny>) -> PyResult<Signature> {
         let inspect = f.py().import("inspect")?;
         let empty = inspect.getattr("Parameter")?.getattr("empty")?;
-        let parameters = inspect.call_method1("signature", (f,))?.getattr("parameters")?.call_method0("values")?;
+        let signature = match inspect.call_method1("signature", (f,)) {
+            Err(e) if e.is_instance_of::<PyValueError>(f.py()) => {
+                let rest = Parameter { name: "args".into(), kind: Kind::Rest, by_name: false, default: None };
+                return Ok(Signature(vec![rest]));
+            }
+            told => told?,
+        };
+        let parameters = signature.getattr("parameters")?.call_method0("values")?;
         let parameter = |p: PyResult<Bound<'_, PyAny>>| {
             let p = p?;
             let kind = p.getattr("kind")?.extract::<u8>()?;
