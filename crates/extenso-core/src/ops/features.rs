@@ -239,7 +239,7 @@ pub fn digitize(x: impl Into<Arg>, bins: impl Into<Arg>, right: bool) -> Result<
 
 /// `(x - mean) / deviation`, and zero where the deviation is zero; without them, those of all elements of `x`.
 ///
-/// The deviation is that of the elements themselves: the root of the mean square. A composition, so it has a gradient.
+/// The deviation is that of the elements themselves: the root of the mean square, and zero where they are alike. A composition, so it has a gradient.
 ///
 /// Errors: no floats; shapes that do not broadcast.
 ///
@@ -259,7 +259,12 @@ fn standard(x: &Arg, center: Option<Arg>, deviation: Option<Arg>) -> Result<Valu
     let moved = subtract(x, &center)?;
     let spread = match deviation {
         Some(deviation) => deviation,
-        None => root(mean(square(subtract(x, mean(x, Axes::All, false)?)?)?, Axes::All, false)?)?.into(),
+        None => {
+            let spread = root(mean(square(subtract(x, mean(x, Axes::All, false)?)?)?, Axes::All, false)?)?;
+            // Of elements that are alike the mean may be rounded, and their distance to it would be all there is.
+            let alike = equal(max(x, Axes::All, false)?, min(x, Axes::All, false)?)?;
+            where_(alike, zeros_like(&spread)?, spread)?.into()
+        }
     };
     over(moved, spread)
 }

@@ -42,8 +42,10 @@ fn boolean(text: &str) -> Option<bool> {
     }
 }
 
+/// Integers without a sign have a zero with one too.
 fn integer<T: std::str::FromStr>(text: &str) -> Option<T> {
-    text.parse().ok()
+    let zeros = |text: &&str| text.bytes().all(|digit| digit == b'0');
+    text.parse().ok().or_else(|| text.strip_prefix('-').filter(zeros)?.parse().ok())
 }
 
 fn float<T: Float>(text: &str) -> Option<T> {

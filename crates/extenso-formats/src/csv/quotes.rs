@@ -3,6 +3,7 @@
 //!
 //! Invariant: bytes pass as they are, and no more of a row than there is memory for to read it.
 
+use crate::json::MARK;
 use crate::source::refused;
 use extenso_core::kernels::pool::affordable;
 use std::collections::VecDeque;
@@ -17,6 +18,8 @@ pub struct Quotes<R> {
     /// Whether the last quote ended a cell, unless another follows at once.
     closed: bool,
     last: u8,
+    /// The first bytes: a mark of UTF-8 is no part of the first cell.
+    first: [u8; MARK.len()],
     ended: bool,
     /// How many bytes were read.
     seen: usize,
@@ -49,6 +52,7 @@ impl<R> Quotes<R> {
             inside: false,
             closed: false,
             last: b'\n',
+            first: [0; MARK.len()],
             ended: false,
             seen: 0,
             cell: 0,
@@ -100,6 +104,7 @@ impl<R> Quotes<R> {
     }
 
     fn see(&mut self, bytes: &[u8]) {
+        self.first.iter_mut().skip(self.seen).zip(bytes).for_each(|(first, byte)| *first = *byte);
         let mut from = 0;
         for at in memchr::memchr_iter(b'"', bytes) {
             if !self.inside {
@@ -108,8 +113,9 @@ impl<R> Quotes<R> {
             }
             from = at + 1;
             let before = at.checked_sub(1).map_or(self.last, |before| bytes[before]);
-            let begins = before == self.delimiter || matches!(before, b'\n' | b'\r');
             let (was_inside, place) = (self.inside, self.seen + at);
+            let is_marked = place == MARK.len() && self.first == *MARK;
+            let begins = before == self.delimiter || matches!(before, b'\n' | b'\r') || is_marked;
             // Of two quotes inside a cell the second begins it again.
             let again = self.closed && before == b'"';
             (self.inside, self.closed) = (!self.inside && (begins || again), self.inside);

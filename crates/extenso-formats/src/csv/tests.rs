@@ -262,3 +262,31 @@ fn an_empty_line_is_a_row_of_a_table_of_one_column() {
     let rows = read_csv(long.as_bytes(), &masked).expect("reads").value;
     assert_eq!(extenso_ext::outer(&rows), Some(Dim::Known(20_004)));
 }
+
+fn literal(value: &extenso_core::Value) -> String {
+    to_literal(value).expect("a literal").to_string()
+}
+
+#[test]
+fn a_mark_before_the_table_changes_nothing() {
+    let options = CsvOptions::default();
+    for text in
+        ["\"a,\",c\n1,\"\"\n2,\"x\"\n", "\"a,\",c\n1,2\n", "\"a\n\"\n1\n\n2\n", "\"\",b\n1,2\n", "a\n\"\"\n\"1\"\n"]
+    {
+        let read = |text: &[u8]| literal(&read_csv(text, &options).expect("reads").value);
+        assert_eq!(read(format!("\u{feff}{text}").as_bytes()), read(text.as_bytes()), "{text:?}");
+    }
+}
+
+#[test]
+fn zero_has_a_sign_in_every_integer() {
+    let read = read_csv(b"a\n-0\n18446744073709551615\n", &CsvOptions::default()).expect("reads");
+    assert_eq!(literal(&read.value), r#"[{"a": 0}, {"a": 18446744073709551615}]"#);
+}
+
+#[test]
+fn records_without_fields_are_no_table() {
+    let rows = crate::read_json(b"{}\n{}\n", &Default::default()).expect("reads").value;
+    let error = super::encode_csv(&Nest::Leaf(rows), b',').expect_err("no fields").to_string();
+    assert!(error.contains("no fields"), "{error}");
+}

@@ -42,6 +42,11 @@ pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Re
     let proof = Proof { columns: &columns, kinds: records.plan().kinds()? };
     let mut cells = Vec::new();
     gather(records.plan(), &Path::root(), &proof, &(0..rows), &mut Vec::new(), &mut cells)?;
+    if cells.is_empty() {
+        let error =
+            Error::value("the records have no fields, and a line of nothing is no row").wanted("records with a field");
+        return Err(error.hint("Write JSON"));
+    }
     let (mut out, mut text) = (Vec::new(), Vec::new());
     // A line of nothing would be no row.
     let alone = cells.len() == 1;

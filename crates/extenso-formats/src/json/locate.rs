@@ -80,8 +80,11 @@ fn field(jiter: &mut Jiter<'_>, name: &str) -> Read<(Option<Range<usize>>, Strin
         }
         key = jiter.next_key()?;
     }
-    let more = if count > known.len() { ", ..." } else { "" };
-    Ok((found, format!("one of {}{more}", known.join(", "))))
+    let there = match &known[..] {
+        [] => "a field, of which the record has none".into(),
+        known => format!("one of {}{}", known.join(", "), if count > known.len() { ", ..." } else { "" }),
+    };
+    Ok((found, there))
 }
 
 /// The span of an item, and what there is.

@@ -74,6 +74,6 @@ pub(crate) use quick::number as number_end;
 pub(crate) use room::line;
 #[cfg(feature = "proto")]
 pub(crate) use skip::skip;
-pub(crate) use split::{Items, is_blank, mark_len};
+pub(crate) use split::{Items, MARK, is_blank, mark_len};
 
 use extenso_types::{Error, Result};

@@ -107,7 +107,7 @@ impl<'a> Iterator for Items<'a> {
 }
 
 /// The byte order mark of UTF-8.
-pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+pub const MARK: &[u8; 3] = b"\xef\xbb\xbf";
 
 /// The length of the byte order mark that the input begins with, if it does.
 pub fn mark_len(input: &[u8]) -> usize {
