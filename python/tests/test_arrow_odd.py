@@ -490,3 +490,45 @@ def test_categories_of_two_vocabularies_meet_in_where() -> None:
     assert ex.where(there, x, y).categories.to_py() == ["a", "b", "c"]
     with pytest.raises(ex.InvalidValueError, match="two vocabularies"):
         ex.where(there, ex.CategoricalTensor([0, 1, 0], ["a", "b"], True), ex.CategoricalTensor([0, 1, 0], ["a", "c"], True))
+
+
+def test_a_mask_of_elements_says_nothing_of_a_list() -> None:
+    lists = pa.list_(pa.int64(), 2)
+    spec = ex.StructTensorSpec([None], {"c": ex.MaskedTensorSpec(ex.TensorSpec([None, 2], "i64"))})
+    table = pa.table({"c": pa.array([[1, None], None, [3, 4]], lists)})
+    read, bad = ex.read_arrow(table, spec, on_error="skip")
+    assert (read.to_py(), bad.rows) == ([{"c": [1, None]}, {"c": [3, 4]}], [1])
+    with pytest.raises(ex.DataError, match="row 1, 'c': null came"):
+        ex.from_arrow(table, spec)
+
+
+def test_what_raises_is_the_first_row_that_does_not_fit_whatever_its_column() -> None:
+    of = ex.TensorSpec([None], "i64")
+    table = pa.table({"a": [1, 2, None], "b": [None, 1, 2]})
+    with pytest.raises(ex.DataError, match="row 0, 'b'"):
+        ex.read_arrow(table, ex.StructTensorSpec([None], {"a": of, "b": of}))
+    with pytest.raises(ex.DataError, match="row 0"):
+        ex.from_arrow(pa.array([[None], [1], None]), ex.RaggedTensorSpec([None, None], "i64"))
+
+
+def test_a_union_without_rows_whose_child_has_some_is_read_as_a_stream_too() -> None:
+    union = pa.UnionArray.from_dense(pa.array([], pa.int8()), pa.array([], pa.int32()), [pa.array([1, 2])])
+    for file in (True, False):
+        out = io.BytesIO()
+        table = pa.table({"c": union})
+        with (pa.ipc.new_file if file else pa.ipc.new_stream)(out, table.schema) as writer:
+            writer.write_table(table)
+        assert ex.read_arrow(out.getvalue(), ex.infer_spec(out.getvalue())).to_py() == []
+
+
+def test_runs_of_a_type_with_a_name_fit_their_own_spec() -> None:
+    flags = pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1, 0], pa.int8()))
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 3], pa.int32()), flags)
+    value = ex.from_arrow(runs)
+    assert ex.from_arrow(runs, ex.spec_of(value)).to_py() == value.to_py() == [True, False, False]
+
+
+def test_a_field_without_a_name_is_not_written() -> None:
+    for write in (ex.write_arrow, ex.write_parquet, ex.write_avro):
+        with pytest.raises(ex.InvalidValueError, match="the name of (a field|field 0) is empty"):
+            write({"": ex.tensor([1])})

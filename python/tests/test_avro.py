@@ -4,6 +4,7 @@ import datetime
 import decimal
 import gzip
 import io
+import json
 import random
 import uuid
 from pathlib import Path
@@ -156,3 +157,30 @@ def test_a_packed_file_is_the_file_in_it(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(file))
     for source in [file, path, path.read_bytes(), io.BytesIO(path.read_bytes())]:
         assert ex.to_py(ex.read_avro(source)) == records
+
+
+def _long(n: int) -> bytes:
+    """A number that is not negative, as Avro writes it."""
+    out, n = b"", n * 2
+    while n > 127:
+        out, n = out + bytes([n & 127 | 128]), n >> 7
+    return out + bytes([n])
+
+
+def _file_of(of: dict[str, Any], *values: bytes) -> bytes:
+    """A file of records of one field `x`, by their bytes."""
+    schema = json.dumps({"type": "record", "name": "R", "fields": [{"name": "x", "type": of}]}).encode()
+    body, mark = b"".join(values), b"S" * 16
+    head = b"Obj\x01\x02\x16avro.schema" + _long(len(schema)) + schema + b"\0" + mark
+    return head + _long(len(values)) + _long(len(body)) + body + mark
+
+
+def test_a_value_beyond_its_logical_type_is_a_bad_row() -> None:
+    digits = {"type": "bytes", "logicalType": "decimal", "precision": 4, "scale": 2}
+    read, bad = ex.read_avro(_file_of(digits, b"\x04\x27\x0f", b"\x04\x27\x10", b"\x04\xd8\xf1", b"\x04\xd8\xf0"), on_error="skip")
+    assert (read["x"].to_py(), bad.rows) == (["99.99", "-99.99"], [1, 3])
+    millis = {"type": "int", "logicalType": "time-millis"}
+    read, bad = ex.read_avro(_file_of(millis, b"\x01", b"\0", _long(86_399_999), _long(86_400_000)), on_error="skip")
+    assert (read["x"].to_py(), bad.rows) == (["00:00:00", "23:59:59.999"], [0, 3])
+    with pytest.raises(ex.DataError, match="row 0, byte .*, 'x': the number -1 came"):
+        ex.read_avro(_file_of({"type": "long", "logicalType": "time-micros"}, b"\x01"))

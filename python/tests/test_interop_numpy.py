@@ -196,3 +196,15 @@ def test_awkward_has_no_halves_of_that_kind() -> None:
 def test_no_object_below_a_mask_has_a_say() -> None:
     array = np.ma.masked_array(np.array(["a", 5, None], dtype=object), mask=[0, 1, 0])
     assert ex.to_py(ex.from_numpy(array)) == ["a", None, None]
+
+
+def test_masked_rows_of_masked_records_come_back_as_these() -> None:
+    for value in (
+        [[{"k": 1, "v": None}], None],
+        [[{"k": "a", "v": None}], None, [{"k": "b", "v": 3}], []],
+        [None, [[{"k": 1, "v": None}], None]],
+    ):
+        x = ex.constant(value)
+        assert ex.from_numpy(x.to_numpy()).to_py() == value, value
+    nothing = ex.StructTensor([2], {"s": ex.mask(ex.zeros([2, 0], "i32"), [True, False])})
+    assert ex.from_numpy(nothing.to_numpy()).field_value(("s",)).shape == (2, 0)

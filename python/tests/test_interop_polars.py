@@ -122,3 +122,15 @@ def test_lists_of_one_size_that_may_be_missing_are_sliced() -> None:
     assert rows[1:].to_polars().to_list() == [None, [3]]
     records = ex.StructTensor([3], {"a": rows, "b": [4, 5, 6]})
     assert records[1:].to_polars().to_dicts() == [{"a": None, "b": 5}, {"a": [3], "b": 6}]
+
+
+def test_sliced_lists_of_one_size_in_which_and_of_which_some_are_missing_are_arrays() -> None:
+    pa = pytest.importorskip("pyarrow")
+    lists = pa.array([None, [1, 1], None, [1, None]], pa.list_(pa.int32(), 2))
+    assert ex.from_arrow(lists.slice(1)).to_polars().to_list() == [[1, 1], None, [1, None]]
+    assert ex.from_arrow(pa.table({"x": lists}).slice(1)).to_polars()["x"].to_list() == [[1, 1], None, [1, None]]
+
+
+def test_what_polars_refuses_is_an_error_of_the_conversion() -> None:
+    with pytest.raises(ex.DTypeError, match="to_polars: polars refuses this value"):
+        ex.TimestampTensor([0], "ms", "+05:30").to_polars()

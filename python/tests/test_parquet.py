@@ -347,3 +347,33 @@ def test_counts_of_rows_that_do_not_agree_are_told(tmp_path: pathlib.Path) -> No
             ):
                 with pytest.raises(ex.DataError):
                     read()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pa.array([decimal.Decimal("1.5"), decimal.Decimal("-2.5")]),
+        pa.array([decimal.Decimal("1.5"), decimal.Decimal("-2.5")], pa.decimal256(40, 1)),
+        pa.array([True, False]),
+        pa.array([1.5, -2.0], pa.float16()),
+        pa.array([b"ab", b"cd"], pa.binary(2)),
+    ],
+    ids=lambda words: str(words.type),
+)
+def test_categories_of_any_values_are_read_as_these(words: pa.Array) -> None:
+    column = pa.DictionaryArray.from_arrays(pa.array([1, None, 0, 1], pa.int32()), words)
+    out = io.BytesIO()
+    pq.write_table(pa.table({"x": column, "y": pa.array([[row] for row in column.to_pylist()])}), out)
+    read = ex.read_parquet(out.getvalue())
+    assert read["x"].to_py() == ex.from_arrow(column.dictionary_decode()).to_py()
+    assert pq.read_table(io.BytesIO(out.getvalue()))["x"].to_pylist() == column.to_pylist()
+
+
+def test_a_decimal_of_more_digits_than_its_type_is_not_written() -> None:
+    for of, width in ((pa.decimal128(4, 2), 16), (pa.decimal256(4, 2), 32)):
+        cells = b"".join(number.to_bytes(width, "little", signed=True) for number in (9999, -(10**6)))
+        column = pa.Array.from_buffers(of, 2, [None, pa.py_buffer(cells)])
+        for array in (column, pa.ListArray.from_arrays(pa.array([0, 2], pa.int32()), column)):
+            with pytest.raises(ex.InvalidValueError, match="column 'x.*' has a decimal of more than 4 digits"):
+                ex.write_parquet(pa.table({"x": array}))
+        assert ex.read_parquet(ex.write_parquet(pa.table({"x": column.slice(0, 1)})))["x"].to_py() == ["99.99"]

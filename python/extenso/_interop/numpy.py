@@ -53,12 +53,12 @@ def _masked(array: Any) -> Any:
         if isinstance(values, MaskedTensor) and values.mask.shape == missing.shape:
             return MaskedTensor(values.values, tensor(~missing & np.asarray(values.mask)))
         return MaskedTensor(values, tensor(~missing))
-    return StructTensor(array.shape, {name: _masked_field(array[name]) for name in array.dtype.names})
+    # NumPy fails where it takes a field without elements from a masked array itself.
+    field: Any = {name: np.ma.MaskedArray(array.data[name], missing[name]) for name in array.dtype.names}
+    return StructTensor(array.shape, {name: _masked_field(array) for name, array in field.items()})
 
 
 def _masked_field(field: Any) -> Any:
-    if not isinstance(field, np.ma.MaskedArray):
-        return _plain(np.asarray(field))
     if field.dtype.names is not None:
         return _masked(field)
     return _masked(field) if np.ma.getmaskarray(field).any() else _plain(field.data)
@@ -120,10 +120,13 @@ def _objects(array: Array) -> Any:
         return (_text if str in kinds else _bytes)(items, array.shape)
     if kinds == {str, type(None)}:
         return _optional_text(items, array.shape, optional=True)
-    if array.ndim == 1 and all(isinstance(item, np.ndarray) and item.ndim > 0 for item in items):
-        joined = _joined(items)
+    there = [item for item in items if item is not None]
+    if array.ndim == 1 and there and all(isinstance(item, np.ndarray) and item.ndim > 0 for item in there):
+        joined = _joined(there)
         if joined is not None:
-            return RaggedTensor.from_row_lengths(joined, tensor(np.array([len(item) for item in items], dtype=np.int64)))
+            lengths = [0 if item is None else len(item) for item in items]
+            rows = RaggedTensor.from_row_lengths(joined, tensor(np.array(lengths, dtype=np.int64)))
+            return rows if len(there) == len(items) else MaskedTensor(rows, tensor([item is not None for item in items]))
     known = meanings.of_objects(items)
     return constant(array.tolist()) if known is None else reshape(known, array.shape)
 

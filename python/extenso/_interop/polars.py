@@ -48,14 +48,16 @@ def from_polars(x: Any) -> Any:
 
 
 def _guarded(conversion: str, convert: "Callable[[], Any]") -> Any:
-    """The result of a call of polars, whose panics are errors."""
+    """The result of a call of polars, whose panics and own errors are errors of the conversion."""
     try:
         return convert()
-    except BaseException as panic:
-        # The class is no exception of Python's usual ones, and has no public name.
-        if type(panic).__name__ != "PanicException":
+    except BaseException as cause:
+        # The class of a panic is no exception of Python's usual ones, and has no public name.
+        panics = type(cause).__name__ == "PanicException"
+        if not panics and not isinstance(cause, peer("polars", conversion).exceptions.PolarsError):
             raise
-        raise DTypeError(f"{conversion}: polars panics at this value: {panic}\nWanted: a type that polars has.") from None
+        how = "panics at" if panics else "refuses"
+        raise DTypeError(f"{conversion}: polars {how} this value: {cause}\nWanted: a type that polars has.") from None
 
 
 def _known(pl: Any, dtype: Any) -> Any:
@@ -129,7 +131,10 @@ def _packed(x: Any) -> Any:
         fields = {name: x.field_value((name,)) for name in x.field_names()}
         moved = {name: _packed(field) for name, field in fields.items()}
         return x if all(moved[name] is field for name, field in fields.items()) else StructTensor(x.shape, moved)
-    if isinstance(x, MaskedTensor) and isinstance(x.values, Tensor) and x.values.ndim > x.mask.ndim:
+    elements = x
+    while isinstance(elements, MaskedTensor):
+        elements = elements.values
+    if isinstance(x, MaskedTensor) and isinstance(elements, Tensor) and elements.ndim > x.mask.ndim:
         return take(x, arange(len(x)), axis=0)
     return x
 

@@ -71,6 +71,6 @@ fn write_avro<'py>(
     typed!(write_avro: codec);
     let codec: AvroCodec = codec.parse().map_err(|e| raised(py, e))?;
     let nest = batch_of(x, "write_avro")?;
-    let bytes = py.detach(|| guarded(|| encode_avro(&nest, codec))).or_raise()?;
+    let bytes = py.detach(|| guarded(|| encode_avro(&nest, codec).map_err(|e| e.at("write_avro")))).or_raise()?;
     write_to(py, target, &bytes)
 }

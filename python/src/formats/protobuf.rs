@@ -373,7 +373,7 @@ impl<'py> Described<'py> {
 /// exactly so many values, ragged where there are any, masked where a feature may be missing. Integers are read from int64 lists, `f32` and
 /// `f64` from float lists, `bytes` and `string` from bytes lists. A sequence example is a struct of two, `context` and `feature_lists`; features of
 /// the latter have the steps as one more ragged axis. TensorFlow's own descriptions are taken too: a dict of `tf.io.FixedLenFeature` and its kin, or
-/// for sequence examples a pair of dicts; the features have the names of the dict. With `paths`, only these features are read and in the value. `on_error` is that of
+/// for sequence examples a pair of dicts; the features have the names of the dict, and a feature list that is missing is empty, whatever `allow_missing` says. With `paths`, only these features are read and in the value. `on_error` is that of
 /// `read_proto`.
 ///
 /// >>> import extenso as ex

@@ -171,7 +171,11 @@ fn columns_of(nest: &Nest<Value>) -> Result<(Fields, Vec<ArrayRef>)> {
         Nest::Leaf(_) | Nest::Static(_) => Vec::new(),
     };
     let of_data = entries.into_iter().filter(|(_, nest)| !matches!(nest, Nest::Static(_)));
-    let columns: Result<Vec<(FieldRef, ArrayRef)>> = of_data.map(|(name, nest)| column_of(&name, nest)).collect();
+    let column = |(name, nest): (String, &Nest<Value>)| match &*name {
+        "" => Err(Error::value("the name of a field is empty").wanted("a name, which those who read it want")),
+        name => column_of(name, nest),
+    };
+    let columns: Result<Vec<(FieldRef, ArrayRef)>> = of_data.map(column).collect();
     let (fields, columns): (Vec<FieldRef>, Vec<ArrayRef>) = columns?.into_iter().unzip();
     Ok((fields.into(), columns))
 }

@@ -14,6 +14,7 @@ use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, FieldRef};
 use extenso_types::{Error, Result, Segment};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The values at one place.
@@ -45,8 +46,8 @@ pub enum Data {
     /// Values that are read over, or that have no bytes: nothing but how many they are.
     Over(TypeId),
     Bool(BooleanBufferBuilder),
-    /// Whether they are `int`, and the numbers.
-    Ints(bool, Ints),
+    /// What they may be, and the numbers.
+    Ints(RangeInclusive<i64>, Ints),
     Float(Vec<f32>),
     Double(Vec<f64>),
     Text {
@@ -334,9 +335,9 @@ impl Data {
         match self {
             Data::Over(id) => skip(schema, *id, wire, 0)?,
             Data::Bool(bits) => bits.append(wire.bool()?),
-            Data::Ints(int, numbers) => {
+            Data::Ints(range, numbers) => {
                 let (at, number) = (wire.at(), wire.long()?);
-                if *int && i32::try_from(number).is_err() || !numbers.push(number) {
+                if !range.contains(&number) || !numbers.push(number) {
                     wire.go_back(at);
                     return Err(wire.unfit(format!("the number {number} came"), "a number that fits the type"));
                 }

@@ -4,7 +4,8 @@
 
 use super::wire::Wire;
 use crate::failure::Read;
-use arrow_buffer::{Buffer, IntervalMonthDayNano, ToByteSlice};
+use arrow_array::types::{Decimal128Type, Decimal256Type, DecimalType};
+use arrow_buffer::{Buffer, IntervalMonthDayNano, ToByteSlice, i256};
 use arrow_schema::DataType;
 
 /// A growing column of integers.
@@ -111,8 +112,8 @@ impl Ints {
 pub enum Cell {
     /// As these bytes.
     Plain,
-    /// As an integer of so many bytes, or with their number before it, the highest first.
-    Decimal(Option<usize>),
+    /// As an integer of so many bytes, or with their number before it, the highest first; it has so many digits at most.
+    Decimal(Option<usize>, u8),
     /// As the text of an identifier of 16 bytes.
     Uuid,
     /// As months, days and milliseconds, of four bytes each.
@@ -124,7 +125,7 @@ impl Cell {
     pub fn read(self, width: usize, wire: &mut Wire<'_>, out: &mut Vec<u8>) -> Read<()> {
         match self {
             Cell::Plain => out.extend_from_slice(wire.take(width)?),
-            Cell::Decimal(size) => {
+            Cell::Decimal(size, digits) => {
                 let at = wire.at();
                 let bytes = match size {
                     Some(size) => wire.take(size)?,
@@ -133,12 +134,15 @@ impl Cell {
                 let fill = if bytes.first().is_some_and(|high| *high >= 0x80) { 0xff } else { 0 };
                 let (beyond, low) = bytes.split_at(bytes.len().saturating_sub(width));
                 let sign = low.first().map_or(0, |high| if *high >= 0x80 { 0xff } else { 0 });
-                if beyond.iter().any(|byte| *byte != fill) || !beyond.is_empty() && sign != fill {
-                    wire.go_back(at);
-                    return Err(wire.unfit("a decimal has too many digits", &format!("one of {width} bytes")));
-                }
+                let from = out.len();
                 out.extend(low.iter().rev());
                 out.extend(std::iter::repeat_n(fill, width - low.len()));
+                let is_beyond = beyond.iter().any(|byte| *byte != fill) || !beyond.is_empty() && sign != fill;
+                if is_beyond || !has_digits(&out[from..], digits) {
+                    out.truncate(from);
+                    wire.go_back(at);
+                    return Err(wire.unfit("a decimal has too many digits", &format!("at most {digits}")));
+                }
             }
             Cell::Uuid => {
                 let at = wire.at();
@@ -169,6 +173,15 @@ impl Cell {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether an integer of 16 or 32 bytes, the lowest first, has so many digits at most.
+fn has_digits(bytes: &[u8], digits: u8) -> bool {
+    match (bytes.try_into(), bytes.try_into()) {
+        (Ok(bytes), _) => Decimal128Type::is_valid_decimal_precision(i128::from_le_bytes(bytes), digits),
+        (_, Ok(bytes)) => Decimal256Type::is_valid_decimal_precision(i256::from_le_bytes(bytes), digits),
+        (Err(_), Err(_)) => false,
     }
 }
 
@@ -217,15 +230,20 @@ mod tests {
     fn a_decimal_is_as_wide_as_its_digits_need() {
         let read = |bytes: &[u8]| {
             let (mut out, text) = (Vec::new(), [&[u8::try_from(bytes.len() * 2).expect("short")], bytes].concat());
-            let read = Cell::Decimal(None).read(2, &mut Wire::new(&text, &mut Budget::default()), &mut out);
-            read.is_ok().then_some(out)
+            let cell = Cell::Decimal(None, 4);
+            let read = cell.read(16, &mut Wire::new(&text, &mut Budget::default()), &mut out);
+            assert_eq!(out.len(), if read.is_ok() { 16 } else { 0 });
+            read.ok().map(|()| i128::from_le_bytes(out.try_into().expect("16 bytes")))
         };
-        assert_eq!(read(&[]), Some(vec![0, 0]));
-        assert_eq!(read(&[0xfe]), Some(vec![0xfe, 0xff]));
-        assert_eq!(read(&[0, 0, 0x7f, 1]), Some(vec![1, 0x7f]));
-        assert_eq!(read(&[0xff, 0xff, 0x80, 1]), Some(vec![1, 0x80]));
-        for wide in [[0, 0x80, 1], [0xff, 0x7f, 1], [1, 0, 0]] {
-            assert_eq!(read(&wide), None, "{wide:?}");
+        let long = |fill: u8, low: &[u8]| [&[fill; 20], low].concat();
+        assert_eq!(read(&[]), Some(0));
+        assert_eq!(read(&[0xfe]), Some(-2));
+        for (fits, not) in [(9999_i16, 10000_i16), (-9999, -10000)] {
+            let fill = if fits < 0 { 0xff } else { 0 };
+            assert_eq!(read(&fits.to_be_bytes()), Some(fits.into()));
+            assert_eq!(read(&long(fill, &fits.to_be_bytes())), Some(fits.into()));
+            assert_eq!(read(&not.to_be_bytes()), None);
+            assert_eq!(read(&long(!fill, &fits.to_be_bytes())), None);
         }
     }
 }

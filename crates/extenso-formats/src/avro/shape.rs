@@ -17,6 +17,7 @@ use extenso_core::TypeSpec;
 use extenso_ext::{MaskedTensorSpec, RaggedTensorSpec, StructSpec, UnionSpec};
 use extenso_types::{DType, Error, ExtSpec, Path, Result, Segment, Spec};
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// What is wanted of the values at one place.
@@ -380,8 +381,8 @@ fn leaf(kind: &Kind, of: &Type, want: Want<'_>) -> Made {
             let int = *kind == Kind::Int;
             let data_type = number(int, logical, of.text("arrowZone"));
             let ints = Ints::of(&data_type).unwrap_or(Ints::I64(Vec::new()));
-            let width = ints.width();
-            Made::new(data_type, Data::Ints(int, ints), width)
+            let (width, range) = (ints.width(), range(int, &data_type));
+            Made::new(data_type, Data::Ints(range, ints), width)
         }
         Kind::Text if logical == "uuid" && !plain => {
             Made { extension: Some("arrow.uuid"), ..cells(DataType::FixedSizeBinary(16), Cell::Uuid, 16) }
@@ -407,10 +408,28 @@ fn leaf(kind: &Kind, of: &Type, want: Want<'_>) -> Made {
         // What has parts was taken before.
         Kind::Bytes | Kind::Null | Kind::Array(_) | Kind::Map(_) | Kind::Union(_) | Kind::Record { .. } => {
             match decimal(logical, of).filter(|_| !plain) {
-                Some((data_type, width)) => cells(data_type, Cell::Decimal(None), width),
+                Some((data_type, digits, width)) => cells(data_type, Cell::Decimal(None, digits), width),
                 None => text(false),
             }
         }
+    }
+}
+
+/// The numbers that there may be: those of the width, and of a time of day.
+fn range(int: bool, data_type: &DataType) -> RangeInclusive<i64> {
+    const DAY: i64 = 86_400;
+    match data_type {
+        DataType::Time32(unit) | DataType::Time64(unit) => {
+            let per_second = match unit {
+                TimeUnit::Second => 1,
+                TimeUnit::Millisecond => 1_000,
+                TimeUnit::Microsecond => 1_000_000,
+                TimeUnit::Nanosecond => 1_000_000_000,
+            };
+            0..=DAY * per_second - 1
+        }
+        _ if int => i32::MIN.into()..=i32::MAX.into(),
+        _ => i64::MIN..=i64::MAX,
     }
 }
 
@@ -446,14 +465,16 @@ fn number(int: bool, logical: &str, zone: Option<&Arc<str>>) -> DataType {
     }
 }
 
-/// The type of decimals of these digits, and its width; none where they are no decimals, which then are bytes.
-fn decimal(logical: &str, of: &Type) -> Option<(DataType, usize)> {
+/// The type of decimals of these digits, how many these are, and its width; none where they are no decimals, which then are bytes.
+fn decimal(logical: &str, of: &Type) -> Option<(DataType, u8, usize)> {
     let precision = of.int("precision").filter(|_| logical == "decimal").and_then(|n| u8::try_from(n).ok())?;
     let scale = i8::try_from(of.int("scale").unwrap_or(0)).ok()?;
     let fits = scale >= 0 && u8::try_from(scale).is_ok_and(|scale| scale <= precision);
     match precision {
-        1..=38 if fits && of.int("arrowDecimalBytes") != Some(32) => Some((DataType::Decimal128(precision, scale), 16)),
-        1..=76 if fits => Some((DataType::Decimal256(precision, scale), 32)),
+        1..=38 if fits && of.int("arrowDecimalBytes") != Some(32) => {
+            Some((DataType::Decimal128(precision, scale), precision, 16))
+        }
+        1..=76 if fits => Some((DataType::Decimal256(precision, scale), precision, 32)),
         _ => None,
     }
 }
@@ -465,7 +486,7 @@ fn fixed(size: usize, logical: &str, of: &Type) -> Made {
     let plain = || cells(DataType::FixedSizeBinary(i32::try_from(size).unwrap_or(i32::MAX)), Cell::Plain, size);
     match (logical, size) {
         ("decimal", _) => match decimal(logical, of) {
-            Some((data_type, width)) => cells(data_type, Cell::Decimal(Some(size)), width),
+            Some((data_type, digits, width)) => cells(data_type, Cell::Decimal(Some(size), digits), width),
             None => plain(),
         },
         ("duration", 12) => cells(DataType::Interval(IntervalUnit::MonthDayNano), Cell::Span, 16),

@@ -1,7 +1,7 @@
 //! Base64 (RFC 4648): how byte strings stand in JSON.
 //!
 //! Writes the standard alphabet with padding. Reads that and the URL-safe alphabet, with or without padding.
-//! Invariant: bits that carry nothing are zero, so within one alphabet and padding a byte string has one text.
+//! Bits that carry nothing are written as zero and may be anything where they are read, as other readers of messages in JSON have them.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -52,8 +52,8 @@ fn decode_group(chunk: &[u8], out: &mut Vec<u8>) -> bool {
     let [_, a, b, c] = group.to_be_bytes();
     match chunk.len() {
         4 => out.extend([a, b, c]),
-        3 if c == 0 => out.extend([a, b]),
-        2 if b == 0 && c == 0 => out.push(a),
+        3 => out.extend([a, b]),
+        2 => out.push(a),
         _ => return false,
     }
     true
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_is_no_base64_is_refused() {
-        for text in ["A", "====", "=", "AA=A", "A===", "AA=", "AAA==", "AB==", "AAB=", "Zm9v\n", "Zm9v=", "é"] {
+        for text in ["A", "====", "=", "AA=A", "A===", "AA=", "AAA==", "Zm9v\n", "Zm9v=", "é"] {
             assert!(!decode(text.as_bytes(), &mut Vec::new()), "{text}");
         }
     }

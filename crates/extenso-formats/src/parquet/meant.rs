@@ -6,6 +6,7 @@
 //! | INT96 | nanoseconds, which wrap | twelve bytes, of which `cells` makes times of a unit that holds them |
 //! | a time whose zone stands in the Arrow schema with another unit | UTC | that zone |
 //! | ordered categories | ordered, whatever the order of the words in the file | unordered, unless the order is that of the writer, or stands in the field (`order.rs`) |
+//! | categories of booleans, or of a fixed number of bytes | an error | the values, as pyarrow reads them |
 //! | UUID and JSON | bytes and text, unless the Arrow schema says more | the extension types |
 //! | a text | UTF-8, or no column at all | bytes that are noted to be texts, so that one that is no UTF-8 is a fault of its row |
 //!
@@ -201,6 +202,9 @@ impl Walk<'_> {
         self.changed |= unordered.is_some();
         let field = unordered.as_ref().unwrap_or(field);
         let column = self.schema.column(number);
+        let values = values_of(field, column.physical_type());
+        self.changed |= values.is_some();
+        let field = values.as_ref().unwrap_or(field);
         let made = match (field.data_type(), column.physical_type()) {
             (found, Physical::INT96) if matches!(plain_of(found), DataType::Timestamp(..)) => {
                 self.bytes.insert(number, Bytes::Cell);
@@ -240,6 +244,16 @@ fn noted(field: &Field, data_type: &DataType) -> FieldRef {
     let mut metadata = field.metadata().clone();
     metadata.insert(UNIT.into(), cells::note(data_type));
     Arc::new(field.clone().with_data_type(DataType::FixedSizeBinary(CELL)).with_metadata(metadata))
+}
+
+/// Categories that the crate does not decode as such, as the values that they are.
+fn values_of(field: &Field, physical: Physical) -> Option<FieldRef> {
+    match (field.data_type(), physical) {
+        (DataType::Dictionary(_, words), Physical::FIXED_LEN_BYTE_ARRAY | Physical::BOOLEAN) => {
+            Some(Arc::new(field.clone().with_data_type(words.as_ref().clone())))
+        }
+        _ => None,
+    }
 }
 
 /// The type of the words of a dictionary; any other as it is.

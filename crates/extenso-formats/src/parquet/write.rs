@@ -12,7 +12,9 @@ use super::times::stored;
 use super::unordered::unordered;
 use crate::arrow::{in_schema, record_batch};
 use crate::caught::caught;
-use arrow_array::RecordBatch;
+use arrow_array::types::{Decimal128Type, Decimal256Type, DecimalType};
+use arrow_array::{Array, PrimitiveArray, RecordBatch};
+use arrow_data::ArrayData;
 use arrow_schema::{DECIMAL64_MAX_PRECISION, DataType, Field, Schema, SchemaRef};
 use extenso_core::Value;
 use extenso_graph::save::archive::write_atomically;
@@ -31,7 +33,8 @@ const ROW_GROUP: usize = 64 << 20;
 ///
 /// A dict of values has a column for each, a record one for each field, and another value one that is named `value`.
 /// Errors: a value that Arrow has no array for; values, or parts of one, with another number of rows; a time in seconds that milliseconds do
-/// not hold, and a date that is no whole day; a type that Parquet does not have, such as unions and records without fields, with the column.
+/// not hold, and a date that is no whole day; a decimal of more digits than its type has; a type that Parquet does not have, such as
+/// unions and records without fields, with the column.
 ///
 /// ```
 /// # use extenso_ext::constant;
@@ -136,7 +139,32 @@ fn held(batch: &RecordBatch) -> Result<()> {
         return Err(error.wanted("a field at least"));
     }
     let at = |field: &Field| Path::root().child(Segment::field(field.name().as_str()));
-    batch.schema().fields().iter().try_for_each(|field| below(&at(field), field.data_type()))
+    let schema = batch.schema();
+    schema.fields().iter().zip(batch.columns()).try_for_each(|(field, column)| {
+        below(&at(field), field.data_type())?;
+        digits(&at(field), &column.to_data())
+    })
+}
+
+/// Checks that no decimal has more digits than its column: as many bytes are written as these take.
+///
+/// Errors: one that has, with the column.
+fn digits(at: &Path, data: &ArrayData) -> Result<()> {
+    fn beyond<T: DecimalType>(data: &ArrayData, digits: u8) -> Option<u8> {
+        let decimals = PrimitiveArray::<T>::from(data.clone());
+        decimals.iter().flatten().any(|value| !T::is_valid_decimal_precision(value, digits)).then_some(digits)
+    }
+    let beyond = match data.data_type() {
+        DataType::Decimal128(digits, _) => beyond::<Decimal128Type>(data, *digits),
+        DataType::Decimal256(digits, _) => beyond::<Decimal256Type>(data, *digits),
+        _ => return data.child_data().iter().try_for_each(|child| self::digits(at, child)),
+    };
+    match beyond {
+        Some(digits) => Err(Error::value(format!("column '{at}' has a decimal of more than {digits} digits"))
+            .wanted(format!("at most {digits}, as its type says"))
+            .hint("Give it more digits by `to_decimal`.")),
+        None => Ok(()),
+    }
 }
 
 fn below(at: &Path, data_type: &DataType) -> Result<()> {

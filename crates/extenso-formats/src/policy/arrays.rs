@@ -45,7 +45,11 @@ pub fn field_rows(
             faults.iter().for_each(|fault| kept[fault.row - start] = false);
             Ok((value, reported(faults, &kept, on_error)))
         }
-        Err(error) if on_error == OnError::Raise => Err(error),
+        Err(error) if on_error == OnError::Raise => {
+            // A column is read after the other: the first row that does not fit may be another's.
+            let noted = rows_as(field, rows.as_ref(), start, known, spec, OnError::Skip);
+            Err(noted.ok().and_then(|(_, faults)| faults.into_iter().next()).map_or(error, |first| first.error))
+        }
         Err(_) => {
             let decode = |rows: &ArrayRef, at: usize, on_error: OnError| {
                 rows_as(field, rows.as_ref(), at, Vec::new(), spec, on_error)

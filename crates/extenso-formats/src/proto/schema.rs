@@ -58,10 +58,11 @@ impl Schema {
         contained(|| DescriptorPool::decode(bytes.as_ref()).map(Schema::of).map_err(|e| refused(e.to_string())))
     }
 
-    /// The schema of one `.proto` text; it may import the types of `google/protobuf` alone.
+    /// The schema of one `.proto` text, with a byte order mark or without; it may import the types of `google/protobuf` alone.
     ///
     /// Errors: a text that is no `.proto` file, or one of an edition; other imports.
     pub fn from_text(text: &str) -> Result<Schema> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         check_edition(text)?;
         contained(|| {
             let file = File::from_source(TEXT, text).map_err(|e| refused(&e))?;

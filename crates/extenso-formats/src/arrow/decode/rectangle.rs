@@ -8,7 +8,7 @@ use crate::arrow::import;
 use crate::looks::provenance;
 use arrow_array::Array;
 use arrow_schema::DataType;
-use extenso_core::{Tensor, TypeSpec, Value, pack};
+use extenso_core::{TypeSpec, Value, pack};
 use extenso_ext::{Bool8TensorSpec, CategoricalTensorSpec, JsonTensorSpec, MaskedTensorSpec, Spelling, StructSpec};
 use extenso_types::{DType, Dim, ExtSpec, Result, Segment, Shape, Spec, StaticValue, TensorSpec};
 
@@ -38,13 +38,9 @@ fn read(
     size: usize,
     items: import::Items,
 ) -> Result<Value> {
-    let masked = is::<MaskedTensorSpec>(ext);
-    let there = import::nulls_of(source.array.as_ref()).filter(|_| masked);
-    if !masked {
-        source.all_there(&Spec::from(ext.clone()))?;
-    }
-    let shown = source.seen_where(there.as_ref());
-    let made = value(&shown.each(items, Rows::Uniform(size, &source.rows), shown.seen_of(size)), inner)?;
+    // A mask of elements says nothing of a list.
+    source.all_there(&Spec::from(ext.clone()))?;
+    let made = value(&source.each(items, Rows::Uniform(size, &source.rows), source.seen_of(size)), inner)?;
     let mut leaves = Vec::new();
     made.push_leaves(&mut leaves)?;
     let axes = |leaf: Value, along: &bool| -> Result<Value> {
@@ -52,13 +48,7 @@ fn read(
         let behind = tensor.data()?.dims().get(1..).unwrap_or_default().iter().copied();
         Ok(tensor.with_dims(&[source.array.len(), size].into_iter().chain(behind).collect::<Vec<_>>())?.into())
     };
-    let mut leaves =
-        leaves.into_iter().zip(along).map(|(leaf, along)| axes(leaf, along)).collect::<Result<Vec<_>>>()?;
-    if let (Some(there), Some(mask)) = (there, leaves.last_mut()) {
-        let bits = mask.tensor()?.data()?;
-        let outer = import::repeated(there.inner(), bits.len().checked_div(there.len()).unwrap_or(0));
-        *mask = Tensor::from_bits(bits.dims(), &outer & bits.bits()?)?.into();
-    }
+    let leaves = leaves.into_iter().zip(along).map(|(leaf, along)| axes(leaf, along)).collect::<Result<Vec<_>>>()?;
     pack(&Spec::from(ext.clone()), &mut leaves.into_iter(), provenance(ext))
 }
 

@@ -85,7 +85,12 @@ impl<'a> Source<'a> {
     /// Errors: more items than there is memory for.
     pub fn without_runs(&self) -> Result<Source<'a>> {
         let array = import::without_runs(self.array.as_ref()).map_err(|e| e.at_path(&self.at))?;
-        Ok(Source { array, ..self.seen_where(None) })
+        // What the values are stands in a field of their own.
+        let field = match self.array.data_type() {
+            DataType::RunEndEncoded(_, values) if import::extension_name(values).is_some() => values.clone(),
+            _ => self.field.clone(),
+        };
+        Ok(Source { array, field, ..self.seen_where(None) })
     }
 
     /// The items of this array's lists.

@@ -221,7 +221,9 @@ impl<R: Read> Messages<R> {
         }
         let head = self.exact(length)?;
         let body = self.exact(body_length(at, &head)?)?;
-        Ok(Some(Part { at, head: Buffer::from_vec(head), body: Buffer::from_vec(body) }))
+        // A vector of no bytes stands where no number could, and the crate looks at where those of unions stand.
+        let body = if body.is_empty() { Buffer::default() } else { Buffer::from_vec(body) };
+        Ok(Some(Part { at, head: Buffer::from_vec(head), body }))
     }
 
     /// Checks what stands behind the last message: nothing of a stream, of a file the footer.
