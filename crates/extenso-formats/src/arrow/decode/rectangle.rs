@@ -38,8 +38,13 @@ fn read(
     size: usize,
     items: import::Items,
 ) -> Result<Value> {
-    // A mask of elements says nothing of a list.
-    source.all_there(&Spec::from(ext.clone()))?;
+    let wanted = Spec::from(ext.clone());
+    match is::<MaskedTensorSpec>(ext) {
+        true => {
+            source.all_there_or(&wanted, "The mask is of elements: give one of the axes outside, as lists may be null.")
+        }
+        false => source.all_there(&wanted),
+    }?;
     let made = value(&source.each(items, Rows::Uniform(size, &source.rows), source.seen_of(size)), inner)?;
     let mut leaves = Vec::new();
     made.push_leaves(&mut leaves)?;

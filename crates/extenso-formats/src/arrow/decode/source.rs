@@ -114,6 +114,13 @@ impl<'a> Source<'a> {
     ///
     /// Errors: the first that is, with its row and path.
     pub fn all_there(&self, wanted: &Spec) -> Result<()> {
+        self.all_there_or(wanted, "Give a masked spec where values may be null.")
+    }
+
+    /// The same, with what to do where one is.
+    ///
+    /// Errors: as [`Source::all_there`].
+    pub fn all_there_or(&self, wanted: &Spec, hint: &str) -> Result<()> {
         let Some(nulls) = import::nulls_of(self.array.as_ref()) else { return Ok(()) };
         let null = !nulls.inner();
         let found = match &self.seen {
@@ -121,9 +128,7 @@ impl<'a> Source<'a> {
             None => null,
         };
         let null = || Error::data("null came").wanted(wanted.to_string());
-        found
-            .set_indices()
-            .try_for_each(|item| self.refuse(item, || null().hint("Give a masked spec where values may be null.")))
+        found.set_indices().try_for_each(|item| self.refuse(item, || null().hint(hint)))
     }
 
     /// Notes that an item does not fit, where that is noted, and not only that its row does not fit for what was noted before.
