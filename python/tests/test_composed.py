@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import extenso as ex
+import numpy as np
 import pytest
 
 
@@ -192,3 +193,17 @@ def test_a_value_of_many_elements_is_no_number() -> None:
     for dtype in ("bogus", 5):
         with pytest.raises(ex.Error, match="cast: argument 'dtype': "):
             ex.cast(rows, dtype)
+
+
+def test_elements_by_positions_along_several_axes_are_those_of_the_places() -> None:
+    rng = np.random.default_rng(3)
+    x, at = rng.random((4, 5, 3)), rng.integers(-3, 3, (7, 2, 2))
+    found = x[at[..., 0], at[..., 1]]
+    free = ex.function(lambda x, at: ex.gather_nd(x, at), [ex.TensorSpec([None, 5, 3], "f64"), ex.TensorSpec([None, 2, 2], "i64")])
+    for made in (ex.gather_nd(ex.tensor(x), ex.tensor(at)), free(ex.tensor(x), ex.tensor(at))):
+        np.testing.assert_array_equal(np.asarray(made), found)
+    by_all = ex.gather_nd(ex.tensor(x), ex.tensor(np.array([[3, -1, 0]])))
+    assert by_all.tolist() == [x[3, 4, 0]]
+    for wrong, axis in (([[4, 0]], 4), ([[0, 5]], 5), ([[0, -6]], 5)):
+        with pytest.raises(ex.OutOfRangeError, match=f"gather_nd: .*axis of {axis}"):
+            ex.gather_nd(ex.tensor(x), ex.tensor(wrong))

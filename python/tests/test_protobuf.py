@@ -474,12 +474,8 @@ def test_the_name_of_the_target_says_how_messages_are_framed(tmp_path: pathlib.P
 
 
 def test_what_other_readers_take_is_taken() -> None:
-    """Bits of a varint beyond the 64th, those of base64 that carry nothing, and a mark before a descriptor."""
-    text = "syntax='proto3'; message M{uint64 a=1; bytes y=2; repeated int32 c=3;}"
-    long = b"\xff" * 9 + b"\x7f"
-    read = ex.read_proto([b"\x08" + long + b"\x1a\x0a" + long, b"\x08\x01"], "\ufeff" + text, "M")
-    assert read["a"].to_py() == [2**64 - 1, 1] and read["c"].to_py() == [[-1], []]
-    with pytest.raises(ex.DataError, match="row 0, byte 1, 'a': a varint is longer than ten bytes"):
-        ex.read_proto([b"\x08" + b"\xff" * 10 + b"\x01"], text, "M")
+    """Bits of base64 that carry nothing, and a mark before a descriptor."""
+    text = "syntax='proto3'; message M{uint64 a=1; bytes y=2;}"
+    assert ex.read_proto([b"\x08\x01"], "\ufeff" + text, "M")["a"].to_py() == [1]
     for said, bytes_ in (('"-_"', b"\xfb"), ('"AR=="', b"\x01"), ('"AB"', b"\0")):
         assert ex.read_json(f'{{"y": {said}}}'.encode(), descriptor=text, message="M")["y"].to_py() == [bytes_]

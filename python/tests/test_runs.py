@@ -495,3 +495,18 @@ def test_the_order_of_categories_is_seen_without_reading_all(tmp_path: pathlib.P
         spec = ex.infer_spec(source)
         assert ex.read_arrow(source, spec)["level"].ordered
         assert spec == ex.infer_spec(table) and "ordered=True" in str(spec) and "'i8'" in str(spec)
+
+
+def test_a_function_that_was_traced_for_a_number_of_rows_runs_over_as_many(tmp_path: pathlib.Path) -> None:
+    """Of others it would give what it computed with that number: a mean that divides by it, rows that are left out."""
+    for body in (lambda x: x - ex.mean(x), lambda x: ex.stack([x[i] for i in range(x.shape[0])])):
+        known = ex.function(body, name="f").get_concrete_function(ex.tensor([1.0, 2.0]))
+        path = tmp_path / "f.exo"
+        ex.save(known, path)
+        for f in (known, ex.load(path)):
+            assert f.run(b"4.0\n6.0\n").tolist() == f([4.0, 6.0]).tolist()
+            for run in (f.run, lambda rows: f.run(rows, target=io.BytesIO(), target_format="json")):
+                with pytest.raises(ex.ShapeError, match=r"function 'f': 'x': f64\[3\] came.\n.*f64\[2\].*None"):
+                    run(b"1.0\n2.0\n6.0\n")
+    free = ex.function(lambda x: x - ex.mean(x)).get_concrete_function(ex.TensorSpec([None], "f64"))
+    assert free.run(b"1.0\n2.0\n6.0\n").tolist() == [-2.0, -1.0, 3.0]

@@ -6,7 +6,8 @@ use crate::messages::Messages;
 use crate::{Failure, tell};
 use clap::{Args, ValueEnum};
 use extenso::formats::source::{
-    BadRowsFile, Block, Blocks, Format, SinkOptions, Watch, open_file, open_reader, open_sink, run_blocks, run_to_file,
+    BadRowsFile, Block, Blocks, Format, SinkOptions, Watch, is_same, open_file, open_reader, open_sink, run_blocks,
+    run_to_file,
 };
 use extenso::formats::{BadRows, OnError, Progress, SourceOptions};
 use extenso::{Concrete, Error, save};
@@ -76,6 +77,10 @@ impl Run {
     }
 
     fn pass(&self, function: &Arc<Concrete>) -> Result<Progress, Failure> {
+        if !is_dash(&self.output) && is_same(&self.output, &self.file) {
+            let error = Error::value(format!("'{}' is the saved function itself", self.output.display()));
+            return Err(error.wanted("another file for the results").at("--output").into());
+        }
         let (source, size) = self.source(function)?;
         let data = self.data.as_deref().or(self.input.as_deref()).unwrap_or(Path::new("-"));
         let of_run = [

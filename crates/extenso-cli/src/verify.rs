@@ -36,6 +36,9 @@ impl Verify {
         let options =
             SourceOptions { format: self.from, on_error: OnError::Raise, content, ..SourceOptions::default() };
         let first = opened(&function, &self.data, &options)?.next()?;
+        if let Some(block) = &first {
+            function.check_sizes(&block.leaves)?;
+        }
         let rows = first.map_or(0, |block| block.rows);
         let paths: Vec<String> = function.required_paths().iter().map(ToString::to_string).collect();
         let text = format!("The first {rows} rows fit. {} reads {}.\n", function.name(), listed(&paths));

@@ -376,3 +376,20 @@ fn what_is_missing_is_named() {
     }
     assert_eq!(extenso(&["serve"], dir.path()).status.code(), Some(2));
 }
+
+#[test]
+fn the_saved_function_is_not_written_over() {
+    let dir = tempfile::tempdir().expect("a directory");
+    saved(dir.path());
+    std::fs::write(dir.path().join("rows.ndjson"), "{\"items\": []}\n").expect("written");
+    let model = std::fs::read(dir.path().join("priced.exo")).expect("a file");
+    for output in ["priced.exo", "./priced.exo"] {
+        let run = extenso(&["run", "priced.exo", "rows.ndjson", "-q", "-o", output], dir.path());
+        assert!(
+            !run.status.success() && text(&run.stderr).contains("is the saved function itself"),
+            "{}",
+            text(&run.stderr)
+        );
+    }
+    assert_eq!(std::fs::read(dir.path().join("priced.exo")).expect("a file"), model);
+}

@@ -4,7 +4,7 @@ use crate::axes::{dim, is_ragged, one_size, rank};
 use crate::lists::take_per_row;
 use crate::{MaskedTensor, RaggedTensor, args::int, args::typed_ref};
 use extenso_core::{ExtensionType, Tensor, Value, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{Dim, Error, Result};
 
 /// The sizes of the axes of `x`, as an i64 vector; of records, those of their own axes.
 ///
@@ -92,6 +92,24 @@ pub fn gather_nd(x: &Value, indices: &Value) -> Result<Value> {
     }
 }
 
+/// What stands at positions along the first axes of a tensor, which are one axis for it: no more is read than is found. None where a size
+/// is not known, or there is nothing.
+fn in_one_axis(x: &Value, places: usize, along: &dyn Fn(usize) -> Result<Value>) -> Result<Option<Value>> {
+    let (Value::Tensor(tensor), 2..) = (x, places) else { return Ok(None) };
+    let shape = tensor.spec().shape;
+    let sizes = |dims: &[Dim]| dims.iter().map(|dim| dim.known().filter(|n| *n > 0).map(int)).collect();
+    let Some((_, inner)) = shape.dims().and_then(<[Dim]>::split_first) else { return Ok(None) };
+    let Some(inner): Option<Vec<i64>> = sizes(inner) else { return Ok(None) };
+    // Positions from the end are counted from the start, and those outside are found.
+    let from_start = |axis: usize| ops::take(ops::indices_along(x, int(axis))?, along(axis)?, 0);
+    let mut at = from_start(0)?;
+    for axis in 1..places {
+        at = ops::add(ops::multiply(at, inner[axis - 1])?, from_start(axis)?)?;
+    }
+    let rows: Vec<i64> = std::iter::once(-1).chain(inner[places - 1..].iter().copied()).collect();
+    ops::take(ops::reshape(x, rows)?, at, 0).map(Some)
+}
+
 fn gathered(x: &Value, indices: &Value) -> Result<Value> {
     let spec = indices.tensor().map_err(|e| e.at("indices"))?.spec();
     let wrong = |error: Error| error.at("indices");
@@ -112,10 +130,16 @@ fn gathered(x: &Value, indices: &Value) -> Result<Value> {
     let before = rank(&indices)? - 1;
     let flat = ops::reshape(&indices, vec![-1, int(places)])?;
     let along = |axis: usize| ops::take(&flat, Tensor::scalar(int(axis)), 1);
-    let mut found = ops::take(x, along(0)?, 0)?;
-    for axis in 1..places {
-        found = ops::squeeze(take_per_row(&found, &ops::expand_dims(along(axis)?, 1)?, 1)?, vec![1_i64])?;
-    }
+    let found = match in_one_axis(x, places, &along)? {
+        Some(found) => found,
+        None => {
+            let mut found = ops::take(x, along(0)?, 0)?;
+            for axis in 1..places {
+                found = ops::squeeze(take_per_row(&found, &ops::expand_dims(along(axis)?, 1)?, 1)?, vec![1_i64])?;
+            }
+            found
+        }
+    };
     match before {
         0 => ops::take(found, Tensor::scalar(0_i64), 0),
         1 => Ok(found),

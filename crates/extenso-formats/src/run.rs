@@ -178,8 +178,9 @@ pub(crate) fn run_decoded(
 
 /// Runs a function on the leaves of its argument, of which those that it does not need may be missing.
 ///
-/// Errors: those of the ops.
+/// Errors: leaves of other sizes than it was traced for, as where it is called; those of the ops.
 pub(crate) fn run_leaves(function: &Concrete, leaves: &[Option<Value>]) -> Result<Nest<Value>> {
+    function.check_sizes(leaves)?;
     let results = function.program().run_with(|i| leaves.get(i).cloned().flatten());
     function.pack(results.map_err(|e| e.at(format!("function '{}'", function.name())))?)
 }

@@ -166,6 +166,25 @@ impl Concrete {
         self.pack(results.map_err(|e| e.at(format!("function '{}'", self.name)))?)
     }
 
+    /// Checks that leaves that were read have the sizes that the function was traced for; those that are not needed may not be there.
+    ///
+    /// Errors: a leaf of another size, with its path.
+    pub fn check_sizes(&self, leaves: &[Option<Value>]) -> Result<()> {
+        let mut bindings = Bindings::default();
+        for (input, leaf) in self.graph.inputs.iter().zip(leaves) {
+            let Some(leaf) = leaf else { continue };
+            let found = leaf.leaf_spec()?;
+            if !input.spec.accepts(&found, &mut bindings) {
+                return Err(Error::shape(format!("function '{}': '{}': {found} came", self.name, input.path))
+                    .wanted(format!("{}, for which the function was traced", input.spec))
+                    .hint(
+                        "Trace it for any number of rows: `get_concrete_function` of a spec whose first size is None.",
+                    ));
+            }
+        }
+        Ok(())
+    }
+
     /// The results as values of their types.
     ///
     /// Errors: a type that refuses its components.

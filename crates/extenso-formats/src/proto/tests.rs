@@ -173,9 +173,9 @@ fn groups_are_messages_and_unknown_ones_are_read_over() {
 fn what_is_no_message_is_refused_with_its_place() {
     check_refused(b"\x08", &["id"], "row 0, byte 1, 'id': the message ends in a varint");
     check_refused(
-        &[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x82, 0],
+        &[0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02],
         &["id"],
-        "row 0, byte 1, 'id': a varint is longer than ten bytes",
+        "row 0, byte 1, 'id': a varint is longer than 64 bits",
     );
     check_refused(&[[0x08].as_slice(), &[0x80; 20]].concat(), &["id"], "row 0, byte 1, 'id': a varint is longer");
     check_refused(b"\x12\x05ab", &["note"], "row 0, byte 1, 'note': a length of 5 bytes stands here, and 2 are left");

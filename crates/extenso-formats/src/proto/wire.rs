@@ -117,11 +117,10 @@ impl<'a> Wire<'a> {
     fn long_varint(&mut self) -> Read<u64> {
         let mut value = 0;
         for (i, byte) in self.rest().iter().enumerate().take(10) {
-            if i == 9 && *byte >= 0x80 {
-                let error = Error::data("a varint is longer than ten bytes").wanted("at most ten");
+            if i == 9 && *byte > 1 {
+                let error = Error::data("a varint is longer than 64 bits").wanted("at most ten bytes");
                 return Err(Failure::new(self.at, error));
             }
-            // Bits beyond the 64th are dropped, as other readers of messages do.
             value |= u64::from(byte & 0x7f) << (7 * i);
             if *byte < 0x80 {
                 self.at += i + 1;

@@ -52,7 +52,7 @@ pub use messages::MessageSink;
 pub use parquet::run_parquet;
 pub use run::{Progress, Watch, run_blocks};
 pub use sink::{NdjsonSink, Sink, SinkOptions, open_sink, run_to_file};
-pub use told::BadRowsFile;
+pub use told::{BadRowsFile, is_same};
 pub use unpack::unpack;
 #[cfg(feature = "ipc")]
 pub(crate) use unpack::{MOST, RATIO};

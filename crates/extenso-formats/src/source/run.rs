@@ -87,7 +87,11 @@ fn run_each(
     let mut done = Progress::default();
     for block in blocks {
         let Block { leaves, rows, bytes, bad } = block?;
-        sink.write(&run_leaves(function, &leaves)?)?;
+        // What the function says of rows, it counts in what it was given.
+        let from = |e: Error| {
+            if done.rows == 0 { e } else { e.note(format!("Its rows are counted from row {} on.", done.rows)) }
+        };
+        sink.write(&run_leaves(function, &leaves).map_err(from)?)?;
         drop(leaves);
         let bytes = usize::try_from(bytes).map_err(|_| Error::internal("more bytes than there are addresses"))?;
         let room = MAX_REPORTED - done.first.len();

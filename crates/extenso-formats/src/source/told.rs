@@ -76,7 +76,8 @@ impl BadRowsFile {
 }
 
 /// Whether two names are of one file; of files that are not there yet, whether they would be.
-fn is_same(a: &Path, b: &Path) -> bool {
+/// Whether two names lead to one file, or would.
+pub fn is_same(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
         // A terminal or a pipe is written to by many.
         (Ok(a), Ok(b)) if !a.is_file() || !b.is_file() => false,
