@@ -94,3 +94,14 @@ def test_an_empty_line_is_a_missing_row_of_a_table_of_one_column() -> None:
     assert ex.to_py(found) == [1, 3] and [b.row for b in bad.first] == [1]
     with pytest.raises(ex.Error, match="row 1, byte 4"):
         f.run(b"x\n1\n\n3\n", format="csv")
+
+
+def test_a_table_of_one_column_is_its_values() -> None:
+    spec = ex.TensorSpec([None], "f64")
+    twice = ex.function(lambda x: x * 2.0, [spec], name="twice").get_concrete_function()
+    written: bytes = ex.write_csv(ex.tensor([1.0, 2.0]))
+    assert ex.read_csv(written, spec).tolist() == [1.0, 2.0]
+    assert twice.run(written, format="csv").tolist() == [2.0, 4.0]
+    assert ex.read_csv(b"x\n1.5\n\n", ex.MaskedTensorSpec(spec)).to_py() == [1.5, None]
+    with pytest.raises(ex.ShapeError, match="the table has 2 columns.\nWanted: one column, of f64"):
+        ex.read_csv(b"a,b\n1,2\n", spec)

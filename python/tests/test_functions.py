@@ -478,3 +478,14 @@ def test_what_fails_when_a_graph_runs_names_the_line_in_which_its_op_was_called(
 def test_what_is_no_position_is_no_argnum(argnums: object) -> None:
     with pytest.raises(ex.DTypeError, match="`argnums` names"):
         ex.grad(ex.sum, argnums)  # type: ignore[arg-type]
+
+
+def test_a_concrete_function_of_any_arguments_is_called_as_it_was_written() -> None:
+    vector = ex.TensorSpec([None], "i64")
+    both = ex.function(lambda *a: a[0] + a[1]).get_concrete_function(vector, vector)
+    for args in (([1, 2], [2, 3]), (ex.tensor([1, 2]), [2, 3]), (([1, 2], [2, 3]),)):
+        assert both(*args).tolist() == [3, 5]
+    behind = ex.function(lambda x, *a: x + a[0] * a[1]).get_concrete_function(vector, vector, vector)
+    assert behind([1], [2], [3]).tolist() == behind([1], ([2], [3])).tolist() == [7]
+    pair = ex.function(lambda pair, y: pair[0] + pair[1] * y).get_concrete_function((vector, vector), vector)
+    assert pair(([1], [2]), [3]).tolist() == [7]

@@ -42,12 +42,12 @@ pub fn bind<'py>(
     };
     let mut call = Call { args, next: 0, named: kwargs.map(|kwargs| kwargs.copy()).transpose()?, variables };
     let mut entries = Vec::with_capacity(wanted.len());
-    for (key, spec) in wanted {
+    for (i, (key, spec)) in wanted.iter().enumerate() {
         let positional = call.next < args.len();
         let nest = match (call.by_name(key)?, spec) {
             (Some(_), _) if positional => return Err(wrong(format!("the argument '{key}' is given twice"))),
             (Some(object), _) => argument_like(key, &object, spec, variables)?,
-            (None, Nest::Tuple(items)) if positional => call.rest(key, spec, items.len())?,
+            (None, Nest::Tuple(items)) if positional => call.rest(key, spec, items.len(), i + 1 == wanted.len())?,
             (None, _) if positional => {
                 call.next += 1;
                 argument_like(key, &args.get_item(call.next - 1)?, spec, variables)?
@@ -91,14 +91,19 @@ impl<'py> Call<'_, 'py> {
     }
 
     /// The argument of a parameter that holds so many: the next one, or all that are left.
-    fn rest(&mut self, name: &str, spec: &Nest<Spec>, count: usize) -> PyResult<Nest<Value>> {
+    fn rest(&mut self, name: &str, spec: &Nest<Spec>, count: usize, is_last: bool) -> PyResult<Nest<Value>> {
         let (next, left) = (self.args.get_item(self.next)?, self.args.len() - self.next);
         let is_list = next.is_instance_of::<PyTuple>() || next.is_instance_of::<PyList>();
         if count != left {
             self.next += 1;
             return argument_like(name, &next, spec, self.variables);
         }
-        if is_list && let Ok(whole) = argument_like(name, &next, spec, self.variables) {
+        // So many arguments for one parameter, behind which there is none, are not one.
+        let are_parts = is_last && count > 1;
+        if is_list
+            && !are_parts
+            && let Ok(whole) = argument_like(name, &next, spec, self.variables)
+        {
             self.next += 1;
             return Ok(whole);
         }

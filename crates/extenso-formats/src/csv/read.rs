@@ -354,14 +354,25 @@ enum Node {
 impl Rows {
     /// The plan for a table of these columns.
     ///
-    /// Errors: see [`Plan::kinds`]; a field that has no column, unless it may be missing; a list.
+    /// Errors: see [`Plan::kinds`]; a field that has no column, unless it may be missing; several columns for rows of one cell; a list.
     pub fn new(plan: &Plan, paths: &[Path]) -> Result<Rows> {
         let kinds = Kinds::new(plan.kinds()?);
         let mut places: Places<'_> = BTreeMap::new();
         for (place, path) in paths.iter().enumerate() {
             places.entry(path).or_default().push(place);
         }
-        let root = Node::new(plan, &Path::root(), &places)?;
+        let whole = Path::root();
+        if is_one_cell(plan) {
+            // A table of one column is its values, whatever the column is called.
+            let [_] = paths else {
+                let error = Error::shape(format!("the table has {} columns", paths.len()));
+                return Err(error
+                    .wanted(format!("one column, of {}", plan.what()))
+                    .hint("Name the columns in a spec of records."));
+            };
+            places = BTreeMap::from([(&whole, vec![0])]);
+        }
+        let root = Node::new(plan, &whole, &places)?;
         Ok(Rows { root, kinds, defaults: fills(plan) })
     }
 
@@ -383,6 +394,16 @@ impl Rows {
             }
             self.root.read(&table.line, columns)
         })
+    }
+}
+
+/// Whether a row is one cell.
+fn is_one_cell(plan: &Plan) -> bool {
+    match plan {
+        plan if plan.is_unused() => false,
+        Plan::Scalar { .. } | Plan::Text { .. } | Plan::Spelled { .. } => true,
+        Plan::Optional { inner, .. } => is_one_cell(inner),
+        Plan::Skip | Plan::Record { .. } | Plan::List { .. } | Plan::Fixed { .. } | Plan::Union { .. } => false,
     }
 }
 
