@@ -15,6 +15,7 @@ use crate::structs::select;
 use crate::{Bool8Tensor, FieldPath};
 use extenso_core::{Value, ops};
 use extenso_types::{DType, Error, Result};
+pub(crate) use several::in_one_axis;
 use std::sync::Arc;
 
 /// One part of a key.

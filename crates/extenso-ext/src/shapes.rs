@@ -1,10 +1,11 @@
 //! The shape of any value, and elements by their positions along several axes.
 
 use crate::axes::{dim, is_ragged, one_size, rank};
+use crate::index::in_one_axis;
 use crate::lists::take_per_row;
 use crate::{MaskedTensor, RaggedTensor, args::int, args::typed_ref};
 use extenso_core::{ExtensionType, Tensor, Value, ops};
-use extenso_types::{Dim, Error, Result};
+use extenso_types::{Error, Result};
 
 /// The sizes of the axes of `x`, as an i64 vector; of records, those of their own axes.
 ///
@@ -92,22 +93,9 @@ pub fn gather_nd(x: &Value, indices: &Value) -> Result<Value> {
     }
 }
 
-/// What stands at positions along the first axes of a tensor, which are one axis for it: no more is read than is found. None where a size
-/// is not known, or there is nothing.
-fn in_one_axis(x: &Value, places: usize, along: &dyn Fn(usize) -> Result<Value>) -> Result<Option<Value>> {
-    let (Value::Tensor(tensor), 2..) = (x, places) else { return Ok(None) };
-    let shape = tensor.spec().shape;
-    let sizes = |dims: &[Dim]| dims.iter().map(|dim| dim.known().filter(|n| *n > 0).map(int)).collect();
-    let Some((_, inner)) = shape.dims().and_then(<[Dim]>::split_first) else { return Ok(None) };
-    let Some(inner): Option<Vec<i64>> = sizes(inner) else { return Ok(None) };
-    // Positions from the end are counted from the start, and those outside are found.
-    let from_start = |axis: usize| ops::take(ops::indices_along(x, int(axis))?, along(axis)?, 0);
-    let mut at = from_start(0)?;
-    for axis in 1..places {
-        at = ops::add(ops::multiply(at, inner[axis - 1])?, from_start(axis)?)?;
-    }
-    let rows: Vec<i64> = std::iter::once(-1).chain(inner[places - 1..].iter().copied()).collect();
-    ops::take(ops::reshape(x, rows)?, at, 0).map(Some)
+/// Whether no axis is known to have none, so that a size follows from the others.
+fn has_elements(x: &Tensor) -> bool {
+    x.shape().dims().is_some_and(|dims| dims.iter().all(|n| n.known() != Some(0)))
 }
 
 fn gathered(x: &Value, indices: &Value) -> Result<Value> {
@@ -130,9 +118,16 @@ fn gathered(x: &Value, indices: &Value) -> Result<Value> {
     let before = rank(&indices)? - 1;
     let flat = ops::reshape(&indices, vec![-1, int(places)])?;
     let along = |axis: usize| ops::take(&flat, Tensor::scalar(int(axis)), 1);
-    let found = match in_one_axis(x, places, &along)? {
-        Some(found) => found,
-        None => {
+    let found = match x {
+        // No more is read than is found.
+        Value::Tensor(dense) if places > 1 && has_elements(dense) => {
+            let from_start = |axis: usize| ops::take(ops::indices_along(x, int(axis))?, along(axis)?, 0);
+            match in_one_axis(dense, 0..places, (0..places).map(from_start))? {
+                Some((one, at)) => ops::take(one, at, 0)?,
+                None => return Err(Error::internal("a tensor lacks axes that it has")),
+            }
+        }
+        _ => {
             let mut found = ops::take(x, along(0)?, 0)?;
             for axis in 1..places {
                 found = ops::squeeze(take_per_row(&found, &ops::expand_dims(along(axis)?, 1)?, 1)?, vec![1_i64])?;

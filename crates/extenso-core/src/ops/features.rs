@@ -239,7 +239,8 @@ pub fn digitize(x: impl Into<Arg>, bins: impl Into<Arg>, right: bool) -> Result<
 
 /// `(x - mean) / deviation`, and zero where the deviation is zero; without them, those of all elements of `x`.
 ///
-/// The deviation is that of the elements themselves: the root of the mean square, and zero where they are alike. A composition, so it has a gradient.
+/// The deviation is that of the elements themselves: the root of the mean square, and zero where they are alike. A composition, so it has
+/// a gradient.
 ///
 /// Errors: no floats; shapes that do not broadcast.
 ///

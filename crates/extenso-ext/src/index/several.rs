@@ -20,14 +20,28 @@ use std::ops::Range;
 pub(super) fn joined(value: &Value, places: &[Place]) -> Result<Option<(Value, Vec<Place>)>> {
     let Some(run) = together(places) else { return Ok(None) };
     let Value::Tensor(x) = value else { return gathered(value, places, run) };
-    let shape = x.shape();
-    let Some(dims) = shape.dims() else { return Ok(None) };
     let first = places[..run.start].iter().filter(|place| !matches!(place.part, Index::NewAxis)).count();
     let axes = first..first + run.len();
-    let Some(sizes) = dims.get(axes.clone()) else { return Ok(None) };
+    let positions = places[run.clone()].iter().zip(axes.clone()).map(|(place, axis)| position(x, axis, &place.part));
+    let Some((one, at)) = in_one_axis(x, axes.clone(), positions)? else { return Ok(None) };
+    let joined = Place { part: Index::Pick(at), at: places[run.start].at };
+    let places = places[..run.start].iter().cloned().chain([joined]).chain(places[run.end..].iter().cloned());
+    Ok(Some((one, places.collect())))
+}
+
+/// The tensor with these axes as one, and the positions along it that these along each are, from 0 on; none where there are no such axes.
+///
+/// Errors: those of the positions, which broadcast.
+pub(crate) fn in_one_axis(
+    x: &Tensor,
+    axes: Range<usize>,
+    positions: impl IntoIterator<Item = Result<Value>>,
+) -> Result<Option<(Value, Value)>> {
+    let shape = x.shape();
+    let Some(sizes) = shape.dims().and_then(|dims| dims.get(axes.clone())) else { return Ok(None) };
     let mut at: Option<Value> = None;
-    for (place, (axis, n)) in places[run.clone()].iter().zip(axes.clone().zip(sizes)) {
-        let here = position(x, axis, &place.part)?;
+    for (here, (axis, n)) in positions.into_iter().zip(axes.clone().zip(sizes)) {
+        let here = here?;
         at = Some(match (at, n.known()) {
             (None, _) => here,
             (Some(before), Some(n)) => ops::add(ops::multiply(before, int(n))?, here)?,
@@ -37,10 +51,7 @@ pub(super) fn joined(value: &Value, places: &[Place]) -> Result<Option<(Value, V
             }
         });
     }
-    let Some(at) = at else { return Ok(None) };
-    let joined = Place { part: Index::Pick(at), at: places[run.start].at };
-    let places = places[..run.start].iter().cloned().chain([joined]).chain(places[run.end..].iter().cloned());
-    Ok(Some((merged(x, axes)?, places.collect())))
+    at.map(|at| Ok((merged(x, axes)?, at))).transpose()
 }
 
 /// The tensor with these axes as one.
