@@ -6,6 +6,7 @@
 use crate::error::{self, OrRaise, raised};
 use crate::ext::{Class, PyExtensionBase};
 use crate::import;
+use crate::meanings::Meant;
 use crate::partition::PyRowPartition;
 use crate::pointers::PointerMap;
 use crate::record::PyStruct;
@@ -40,8 +41,8 @@ enum Role {
     Sequence,
     /// Other sequences, such as ranges, which are lists of their items.
     Items,
-    /// Numbers and times of Python's `decimal` and `datetime`.
-    Meaning,
+    /// Numbers and times of Python's `decimal`, `datetime` and `uuid`.
+    Meaning(Meant),
     /// Nothing that an op takes.
     Other,
 }
@@ -136,7 +137,7 @@ fn other_operand(object: &Bound<'_, PyAny>) -> PyResult<Option<Arg>> {
         Role::Library(reader) => of_library(object, reader).map(|value| Some(Arg::Value(value))),
         Role::Array | Role::Masked => import::array_value(object).map(|value| Some(Arg::Value(value))),
         Role::Sequence | Role::Items => import::list_value(object).map(|value| Some(Arg::Value(value))),
-        Role::Meaning => crate::meanings::of_object(object).map(|value| Some(Arg::Value(value))),
+        Role::Meaning(kind) => crate::meanings::of_object(object, kind).map(|value| Some(Arg::Value(value))),
         Role::Other => Ok(None),
     }
 }
@@ -238,7 +239,7 @@ pub fn tensor(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tenso
         Role::Array | Role::Masked => return import::array(object, dtype),
         Role::Sequence | Role::Items => return import::nested(object, dtype),
         Role::Extension(class) => as_tensor(object, class.value(object))?,
-        Role::Meaning => {
+        Role::Meaning(_) => {
             let error = Error::dtype(format!("a {} is no tensor", type_name(object)));
             let error = error.wanted("a tensor, a number, an array, or a list of these");
             return Err(error.hint("`constant` makes times and decimals of it.")).or_raise();
@@ -290,7 +291,7 @@ pub fn is_value(object: &Bound<'_, PyAny>) -> bool {
 /// Errors: as `of_object` has them.
 pub fn meaning(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     match role(&object.get_type())? {
-        Role::Meaning => crate::meanings::of_object(object).map(Some),
+        Role::Meaning(kind) => crate::meanings::of_object(object, kind).map(Some),
         Role::Library(reader) => of_library(object, reader).map(Some),
         _ => Ok(None),
     }
@@ -298,7 +299,7 @@ pub fn meaning(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
 
 /// Whether an object is one of `decimal`, `datetime` or `uuid`.
 pub fn is_meant(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    Ok(matches!(role(&object.get_type())?, Role::Meaning))
+    Ok(matches!(role(&object.get_type())?, Role::Meaning(_)))
 }
 
 /// Whether a class has a spec written by hand.
@@ -368,8 +369,8 @@ fn find_role(class: &Bound<'_, PyType>) -> PyResult<Role> {
         Role::Array
     } else if class.is_subclass_of::<PyFloat>()? {
         Role::Scalar
-    } else if is_meaning(class)? {
-        Role::Meaning
+    } else if let Some(kind) = Meant::of(class)? {
+        Role::Meaning(kind)
     } else if class.is_subclass(&py.import("collections.abc")?.getattr("Sequence")?)?
         && !class.is_subclass(&py.import("collections")?.getattr("UserString")?)?
     {
@@ -413,21 +414,6 @@ pub(crate) fn of_library(object: &Bound<'_, PyAny>, reader: &'static str) -> PyR
             read(&object.call_method("reset_index", (), Some(&alone))?)
         }
     }
-}
-
-/// Whether a class is one of `decimal`, `datetime` or `uuid`, which stand in `sys.modules` if there are objects of theirs.
-fn is_meaning(class: &Bound<'_, PyType>) -> PyResult<bool> {
-    let modules = class.py().import("sys")?.getattr("modules")?;
-    let times = [("datetime", "date"), ("datetime", "time"), ("datetime", "timedelta")];
-    let names = [("decimal", "Decimal"), ("uuid", "UUID")].into_iter().chain(times);
-    for (module, name) in names {
-        if let Ok(module) = modules.get_item(module)
-            && class.is_subclass(&module.getattr(name)?)?
-        {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 fn has_buffer(class: &Bound<'_, PyType>) -> bool {

@@ -11,8 +11,9 @@ use extenso_ext::{
     TimestampTensor, Unread, to_categorical,
 };
 use extenso_types::{Error, Result};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyString, PyType};
 
 /// Adds the functions to the module.
 pub fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -229,94 +230,160 @@ fn to_duration<'py>(x: &Object<'py>, unit: Typed<&str>, on_error: Typed<&str>) -
     applied(x, |x| extenso_ext::to_duration(x, unit, unread("to_duration", on_error)?))
 }
 
+/// What the objects of a class of Python's `decimal`, `datetime` or `uuid` are.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Meant {
+    Decimal,
+    Uuid,
+    Duration,
+    Date,
+    /// A time of day.
+    Time,
+    /// A point in time.
+    Moment,
+    /// The time that is none, of pandas.
+    NoTime,
+}
+
+impl Meant {
+    /// What the objects of a class are; none of another class. The modules stand in `sys.modules` if there are objects of theirs.
+    pub fn of(class: &Bound<'_, PyType>) -> PyResult<Option<Meant>> {
+        let modules = class.py().import("sys")?.getattr("modules")?;
+        // The `NaT` of pandas is an object of `datetime`, and is not what it is; a datetime is a date.
+        let times =
+            [("datetime", Meant::Moment), ("date", Meant::Date), ("time", Meant::Time), ("timedelta", Meant::Duration)];
+        let times = times.map(|(name, kind)| ("datetime", name, kind));
+        let names = [("decimal", "Decimal", Meant::Decimal), ("uuid", "UUID", Meant::Uuid)].into_iter().chain(times);
+        for (module, name, kind) in names {
+            if let Ok(module) = modules.get_item(module)
+                && class.is_subclass(&module.getattr(name)?)?
+            {
+                let none = matches!(kind, Meant::Moment | Meant::Duration) && class.name()?.to_cow()? == "NaTType";
+                return Ok(Some(if none { Meant::NoTime } else { kind }));
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// The value that an object of Python's `decimal`, `datetime` or `uuid` is.
 ///
 /// Errors: a decimal that is no number, or has too many digits; a time that 64 bits do not hold; a time of day of a zone.
-pub fn of_object(object: &Object<'_>) -> PyResult<Value> {
-    if object.hasattr("as_tuple")? {
-        return of_decimal(object);
-    }
-    if object.hasattr("bytes_le")? {
-        let bytes: Vec<u8> = object.getattr("bytes")?.extract()?;
-        let made = Tensor::new(&[bytes.len()], &bytes).and_then(|cells| FixedBytesTensor::new(cells, Some("uuid")));
-        return made.map(ExtensionType::into_value).or_raise();
-    }
-    // The `NaT` of pandas is an object of `datetime`, and is not what it is.
-    if object.ne(object)? {
-        let error = Error::value(format!("found {object}")).wanted("a time").hint("Write None in `constant`.");
-        return Err(error).or_raise();
-    }
-    if object.hasattr("total_seconds")? {
-        let (count, unit) = counted(object, "nanoseconds", object)?;
-        return DurationTensor::new(count, unit).map(ExtensionType::into_value).or_raise();
-    }
-    match (object.hasattr("hour")?, object.hasattr("toordinal")?) {
-        (false, _) => {
-            let days = object.call_method0("toordinal")?.extract::<i32>()? - 719_163;
+pub fn of_object(object: &Object<'_>, kind: Meant) -> PyResult<Value> {
+    match kind {
+        Meant::Decimal => of_decimal(object),
+        Meant::Uuid => {
+            let bytes: Vec<u8> = object.getattr("bytes")?.extract()?;
+            let made = Tensor::new(&[bytes.len()], &bytes).and_then(|cells| FixedBytesTensor::new(cells, Some("uuid")));
+            made.map(ExtensionType::into_value).or_raise()
+        }
+        Meant::NoTime => {
+            let error = Error::value(format!("found {object}")).wanted("a time").hint("Write None in `constant`.");
+            Err(error).or_raise()
+        }
+        Meant::Duration => {
+            let nanos = object.getattr_opt(intern!(object.py(), "nanoseconds"))?;
+            let (count, unit) =
+                counted(seconds_of(object)?, part(object, intern!(object.py(), "microseconds"))?, nanos, object)?;
+            DurationTensor::new(count, unit).map(ExtensionType::into_value).or_raise()
+        }
+        Meant::Date => {
+            let days = i32::try_from(days_of(object)?).map_err(|_| beyond(object)).or_raise()?;
             DateTensor::new(Tensor::scalar(days), "d").map(ExtensionType::into_value).or_raise()
         }
-        (true, false) => of_day(object),
-        (true, true) => of_moment(object),
+        Meant::Time => of_day(object),
+        Meant::Moment => of_moment(object),
     }
 }
 
 fn of_decimal(object: &Object<'_>) -> PyResult<Value> {
-    let large = |at: i64| !(-76..76).contains(&at);
-    if !object.call_method0("is_finite")?.is_truthy()? || large(object.call_method0("adjusted")?.extract()?) {
-        return Err(Error::value(format!("found {object}")).wanted("a decimal number of at most 76 digits")).or_raise();
+    let py = object.py();
+    let wrong = || Error::value(format!("found {object}")).wanted("a decimal number of at most 76 digits");
+    // What is no number has no places either.
+    if !(-76..76).contains(&object.call_method0(intern!(py, "adjusted"))?.extract::<i64>()?) {
+        return Err(wrong()).or_raise();
     }
-    let text: String = object.call_method1("__format__", ("f",))?.extract()?;
-    DecimalTensor::one(&text).map(ExtensionType::into_value).or_raise()
+    let text = object.call_method1(intern!(py, "__format__"), (intern!(py, "f"),))?;
+    let made = DecimalTensor::one(text.cast::<PyString>()?.to_cow()?.as_ref()).map(ExtensionType::into_value);
+    if made.is_err() && !object.call_method0(intern!(py, "is_finite"))?.is_truthy()? {
+        return Err(wrong()).or_raise();
+    }
+    made.or_raise()
+}
+
+fn part(object: &Object<'_>, name: &Bound<'_, PyString>) -> PyResult<i64> {
+    object.getattr(name)?.extract()
+}
+
+/// The days of a date since 1970-01-01.
+fn days_of(object: &Object<'_>) -> PyResult<i64> {
+    Ok(object.call_method0(intern!(object.py(), "toordinal"))?.extract::<i64>()? - 719_163)
+}
+
+/// The whole seconds of a `timedelta`.
+fn seconds_of(delta: &Object<'_>) -> PyResult<i64> {
+    let py = delta.py();
+    Ok(part(delta, intern!(py, "days"))? * 86_400 + part(delta, intern!(py, "seconds"))?)
+}
+
+/// The whole seconds of a day that have passed.
+fn seconds_of_day(object: &Object<'_>) -> PyResult<i64> {
+    let py = object.py();
+    let minutes = part(object, intern!(py, "hour"))? * 60 + part(object, intern!(py, "minute"))?;
+    Ok(minutes * 60 + part(object, intern!(py, "second"))?)
 }
 
 /// A time of day.
 fn of_day(object: &Object<'_>) -> PyResult<Value> {
-    if !object.getattr("tzinfo")?.is_none() {
+    let py = object.py();
+    if !object.getattr(intern!(py, "tzinfo"))?.is_none() {
         let error = Error::value(format!("the time of day {object} has a zone")).wanted("a time of day without a zone");
         return Err(error.hint("Use `.replace(tzinfo=None)`.")).or_raise();
     }
-    let part = |name: &str| object.getattr(name)?.extract::<i64>();
-    let seconds = (part("hour")? * 60 + part("minute")?) * 60 + part("second")?;
-    let count = Tensor::scalar(seconds * 1_000_000 + part("microsecond")?);
+    let count = Tensor::scalar(seconds_of_day(object)? * 1_000_000 + part(object, intern!(py, "microsecond"))?);
     TimeTensor::new(count, "us").map(ExtensionType::into_value).or_raise()
 }
 
 /// A point in time; in UTC if it has a zone.
 fn of_moment(object: &Object<'_>) -> PyResult<Value> {
     let py = object.py();
-    let datetime = py.import("datetime")?;
-    let zone = (!object.call_method0("utcoffset")?.is_none()).then_some("UTC");
-    let epoch = datetime.getattr("datetime")?.call1((1970, 1, 1))?;
-    let since = match zone {
-        Some(_) => {
-            let named = PyDict::new(py);
-            named.set_item("tzinfo", datetime.getattr("timezone")?.getattr("utc")?)?;
-            object.sub(epoch.call_method("replace", (), Some(&named))?)?
-        }
-        None => object.sub(epoch)?,
+    let mut seconds = days_of(object)? * 86_400 + seconds_of_day(object)?;
+    let mut micros = part(object, intern!(py, "microsecond"))?;
+    // Without a zone there is no offset to ask for.
+    let offset = match object.getattr(intern!(py, "tzinfo"))? {
+        zone if zone.is_none() => zone,
+        _ => object.call_method0(intern!(py, "utcoffset"))?,
     };
-    let (count, unit) = counted(&since, "nanosecond", object)?;
+    let zone = (!offset.is_none()).then_some("UTC");
+    if zone.is_some() {
+        seconds -= seconds_of(&offset)?;
+        micros -= part(&offset, intern!(py, "microseconds"))?;
+    }
+    let (count, unit) = counted(seconds, micros, object.getattr_opt(intern!(py, "nanosecond"))?, object)?;
     TimestampTensor::new(count, unit, zone).map(ExtensionType::into_value).or_raise()
 }
 
-/// The microseconds of a `timedelta`; nanoseconds where the object, which is then one of pandas, has some.
+/// So many microseconds; nanoseconds where the object, which is then one of pandas, has some.
 ///
 /// Errors: a count that 64 bits do not hold.
-fn counted(delta: &Object<'_>, name: &str, object: &Object<'_>) -> PyResult<(Tensor, &'static str)> {
-    let part = |name: &str| delta.getattr(name)?.extract::<i64>();
-    let (seconds, below) = (part("days")? * 86_400 + part("seconds")?, part("microseconds")?);
-    let beyond = || Error::value(format!("found {object}")).wanted("a count that fits 64 bits");
+fn counted(
+    seconds: i64,
+    below: i64,
+    nanos: Option<Object<'_>>,
+    object: &Object<'_>,
+) -> PyResult<(Tensor, &'static str)> {
     let micros = seconds.checked_mul(1_000_000).and_then(|count| count.checked_add(below));
-    let micros = micros.ok_or_else(beyond).or_raise()?;
-    let nanos = match object.getattr_opt(name)? {
-        Some(nanos) => nanos.extract::<i64>()?,
-        None => 0,
-    };
+    let micros = micros.ok_or_else(|| beyond(object)).or_raise()?;
+    let nanos = nanos.map_or(Ok(0), |nanos| nanos.extract::<i64>())?;
     if nanos == 0 {
         return Ok((Tensor::scalar(micros), "us"));
     }
     let count = micros.checked_mul(1_000).and_then(|count| count.checked_add(nanos));
-    Ok((Tensor::scalar(count.ok_or_else(beyond).or_raise()?), "ns"))
+    Ok((Tensor::scalar(count.ok_or_else(|| beyond(object)).or_raise()?), "ns"))
+}
+
+fn beyond(object: &Object<'_>) -> Error {
+    Error::value(format!("found {object}")).wanted("a count that fits 64 bits")
 }
 
 /// What the classes of these types call.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import operator
 import random
+import uuid
 import zoneinfo
 from decimal import Decimal
 from typing import Any
@@ -290,3 +291,41 @@ def test_what_has_no_least_is_missing_where_rows_of_one_size_are_none() -> None:
         for call in (ex.max, ex.function(ex.max)):
             assert call(ex.RaggedTensor.from_row_lengths(pairs, none), axis=(0, 1)).to_py() == [None, None]
             assert call(pairs, axis=0).to_py() == [None, None]
+
+
+def test_lists_of_objects_are_what_each_is_alone() -> None:
+    rng = random.Random(3)
+    kinds = {
+        "decimals": lambda: Decimal(rng.randrange(-(10**9), 10**9)).scaleb(rng.randrange(-6, 3)),
+        "moments": lambda: dt.datetime(1950, 1, 1) + dt.timedelta(microseconds=rng.randrange(10**16)),
+        "zoned": lambda: (
+            dt.datetime(2024, 1, 1, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin")) + dt.timedelta(hours=rng.randrange(9000))
+        ),
+        "dates": lambda: dt.date.fromordinal(rng.randrange(1, 3_000_000)),
+        "times": lambda: dt.time(rng.randrange(24), rng.randrange(60), rng.randrange(60), rng.randrange(10**6)),
+        "durations": lambda: dt.timedelta(microseconds=rng.randrange(-(10**15), 10**15)),
+        "identifiers": lambda: uuid.UUID(int=rng.getrandbits(128)),
+    }
+    for name, make in kinds.items():
+        objects = [make() for _ in range(300)]
+        together = ex.constant(objects)
+        alone = ex.stack([ex.constant(item) for item in objects])
+        assert together.to_py() == alone.to_py() and ex.spec_of(together) == ex.spec_of(alone), name
+        some = [None if i % 3 == 0 else item for i, item in enumerate(objects)]
+        wanted = [None if i % 3 == 0 else text for i, text in enumerate(together.to_py())]
+        assert ex.constant(some).to_py() == wanted, name
+        rows = [objects[i : i + i % 4] for i in range(0, 300, 3)]
+        wanted = [together.to_py()[i : i + i % 4] for i in range(0, 300, 3)]
+        assert ex.constant(rows).to_py() == wanted, name
+        assert ex.to_py(ex.constant([{"t": item} for item in objects])["t"]) == together.to_py(), name
+
+
+def test_moments_are_counted_from_their_offsets() -> None:
+    zone = zoneinfo.ZoneInfo("Europe/Berlin")
+    odd = dt.timezone(dt.timedelta(hours=-3, minutes=17, microseconds=5))
+    twice = [dt.datetime(2024, 10, 27, 2, 30, tzinfo=zone, fold=fold) for fold in (0, 1)]
+    moments = [*twice, dt.datetime(1, 1, 2, tzinfo=odd), dt.datetime(9999, 12, 30, 23, 59, 59, 999999, tzinfo=odd)]
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+    counts = [(moment - epoch) // dt.timedelta(microseconds=1) for moment in moments]
+    assert ex.constant(moments).values.tolist() == counts
+    assert [ex.constant(moment).values.tolist() for moment in moments] == counts

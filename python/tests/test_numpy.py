@@ -63,6 +63,21 @@ def test_arrays_of_any_layout_come_in(array: Any) -> None:
     assert tensor.tolist() == array.tolist()
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "f2", "i4", "f8"])
+def test_arrays_of_random_layouts_come_in(dtype: str) -> None:
+    rng = np.random.default_rng(7)
+    whole = rng.integers(0, 2 if dtype == "?" else 100, (40, 3, 50)).astype(dtype)
+    for _ in range(60):
+        steps = rng.choice([-3, -2, -1, 1, 2, 3], 3)
+        cut = [slice(None if step < 0 else int(rng.integers(0, 3)), None, int(step)) for step in steps]
+        array = whole[tuple(cut)].transpose(rng.permutation(3))
+        wanted = np.ascontiguousarray(array)
+        for made in (ex.tensor(array), ex.from_dlpack(array), ex.constant(array)):
+            assert made.to_numpy().dtype == array.dtype and np.array_equal(made.to_numpy(), wanted)
+    wide = np.broadcast_to(whole[:, :1, ::2], (3, 40, 5, 25))
+    assert np.array_equal(ex.tensor(wide).to_numpy(), wide) and np.array_equal(ex.from_dlpack(wide).to_numpy(), wide)
+
+
 def test_numpy_scalars_are_not_weak() -> None:
     assert (ex.tensor([1.0], "f32") + np.float32(1)).dtype is ex.f32
     assert (ex.tensor([1.0], "f32") + np.float64(1)).dtype is ex.f64

@@ -33,7 +33,10 @@ pub use offsets::Offsets;
 pub use op::{Class, EpilogueFn, Fact, FirstSpecs, InferFn, Kernel, KernelFn, NarrowFn, OfRows, OpDef, OutputSpecs};
 pub use partition::{RowPartition, Rows};
 pub use symbol::{ScopeId, Symbol, Tracer, current_scope, is_open, outer_scope, with_ops, with_scope, without_ops};
-pub use tensor::{Dense, Element, Elements, MAX_EMPTY, MAX_RANK, Storage, Tensor, element_count, join_text};
+pub use tensor::{
+    Dense, Element, Elements, MAX_EMPTY, MAX_RANK, Storage, Tensor, bits_of_bytes, bytes_of_bits, element_count,
+    join_text,
+};
 pub use threads::{in_order, side_by_side, threads, with_threads};
 pub use value::{Arg, Outputs, Scalar, Value};
 pub use variable::{Variable, with_variables};

@@ -3,10 +3,13 @@
 //! Invariant: a storage holds exactly the elements that the sizes say, aligned, with string bytes proven to be UTF-8.
 //! Booleans are one bit each. A tensor is a value or a symbol; which it is, only code that needs the data asks.
 
+mod booleans;
 mod buffer;
 mod spare;
 mod text;
 
+pub(crate) use booleans::in_bytes;
+pub use booleans::{bits_of_bytes, bytes_of_bits};
 pub use text::join_text;
 
 pub use crate::kernels::elements::Elements;
@@ -130,7 +133,7 @@ impl Tensor {
     ///
     /// Errors: as many elements as `dims` say are not there.
     pub fn bools(dims: &[usize], data: &[bool]) -> Result<Tensor> {
-        Tensor::from_bits(dims, BooleanBuffer::from(data))
+        Tensor::from_bits(dims, bits_of_bytes(bytemuck::cast_slice(data)))
     }
 
     /// A tensor of strings or bytes in buffers, which are shared.
@@ -173,7 +176,7 @@ impl Tensor {
     }
 
     pub(crate) fn from_dense(dtype: DType, dims: Dims, storage: Storage) -> Tensor {
-        Tensor(Repr::Data(spare::placed(Dense { dtype, dims, storage, derived: OnceLock::new() })))
+        Tensor(Repr::Data(spare::placed(Dense::new(dtype, dims, storage))))
     }
 
     /// A tensor that stands for data while tracing.
@@ -294,6 +297,10 @@ impl Tensor {
 }
 
 impl Dense {
+    fn new(dtype: DType, dims: Dims, storage: Storage) -> Dense {
+        Dense { dtype, dims, storage, derived: OnceLock::new() }
+    }
+
     /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype

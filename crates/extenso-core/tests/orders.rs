@@ -2,8 +2,9 @@
 //! bit and with any number of threads.
 
 use extenso_core::ops::{
-    argmax, argmin, argsort, boolean_mask, cast, equal, indices_along, logical_or, maximum, nonzero, not_equal,
-    reshape, searchsorted, sort, subtract, take, take_along_axis, top_k_indices, transpose, unique_values,
+    argmax, argmin, argsort, boolean_mask, cast, equal, indices_along, logical_not, logical_or, maximum, nonzero,
+    not_equal, reshape, searchsorted, sort, subtract, take, take_along_axis, top_k_indices, top_k_indices_where,
+    transpose, unique_values,
 };
 use extenso_core::{Result, Tensor, Value, with_threads};
 use extenso_types::DType;
@@ -85,6 +86,27 @@ fn the_largest_begin_the_order() -> Result<()> {
     for k in [0, 1, 10, 700] {
         let k_of = |x: &Value| Ok::<_, extenso_core::Error>(k.min(x.tensor()?.data()?.len()));
         check(|x| top_k_indices(x, k_of(x)? as i64), |x| first(argsort(x, -1, true)?, k_of(x)?))?;
+    }
+    Ok(())
+}
+
+#[test]
+fn the_largest_where_a_condition_holds_begin_the_order_of_these() -> Result<()> {
+    let holds = |x: &Value| {
+        let n = x.tensor()?.data()?.len();
+        Tensor::bools(&[n], &(0..n).map(|i| i % 7 < 4 && i > n / 3).collect::<Vec<_>>()).map(Value::from)
+    };
+    for k in [0, 1, 10, 700] {
+        let k_of = |x: &Value| Ok::<_, extenso_core::Error>(k.min(x.tensor()?.data()?.len()));
+        let found = |x: &Value| top_k_indices_where(x, holds(x)?, k_of(x)? as i64);
+        let plain = |x: &Value| {
+            let order = argsort(x, -1, true)?;
+            let there = boolean_mask(&order, take(holds(x)?, &order, 0)?, 0)?;
+            let others = boolean_mask(indices_along(x, 0)?, logical_not(holds(x)?)?, 0)?;
+            let all = extenso_core::ops::concat(vec![there, others], 0)?;
+            take(all, Tensor::from_vec((0..k_of(x)? as i64).collect::<Vec<_>>()), 0)
+        };
+        check(found, plain)?;
     }
     Ok(())
 }

@@ -15,9 +15,12 @@ use crate::{
 };
 use extenso_core::attrs::Attrs;
 use extenso_core::ops::{BroadcastTo, OneAxis, Reshape, Slice, Transpose};
+use extenso_core::ops::{Run, assemble};
 use extenso_core::reduce::normalize_axis;
-use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, Target, TypeSpec, Value, call_one, on, ops};
-use extenso_types::{DType, Error, Result, TypeDef};
+use extenso_core::{
+    Answer, Arg, Call, Dense, ExtensionType, OpDef, Target, Tensor, TypeSpec, Value, call_one, on, ops,
+};
+use extenso_types::{DType, Dims, Error, Result, TypeDef};
 use std::sync::Arc;
 
 /// A type that is one value under a meaning.
@@ -89,6 +92,53 @@ pub(crate) fn elements_of(value: &Value) -> Option<Value> {
         typed::<T>(value).map(|x| x.elements())
     }
     first_of_all!(of(value))
+}
+
+/// Single elements of one type as the items of one value; none of other values, or of elements that do not stand beside each other.
+pub(crate) fn joined(values: &[&Value]) -> Option<Result<Value>> {
+    fn of<T: Meaning>(values: &[&Value]) -> Option<Result<Value>> {
+        typed_ref::<T>(values.first()?)?;
+        let singles = values.iter().map(|value| typed_ref::<T>(value)).collect::<Option<Vec<_>>>()?;
+        // Most mean what the one before means; decimals may have several numbers of digits.
+        let mut groups: Vec<(&T, Vec<usize>)> = Vec::new();
+        for (i, single) in singles.iter().enumerate() {
+            match groups.iter().rposition(|(first, _)| first.meets(single).is_ok()) {
+                Some(found) => groups[found].1.push(i),
+                None if groups.len() < MOST_GROUPS => groups.push((single, vec![i])),
+                None => return None,
+            }
+        }
+        let part = |(first, group): &(&T, Vec<usize>)| {
+            let elements = side_by_side::<T>(group.iter().map(|i| singles[*i].elements()))?;
+            Some(elements.and_then(|elements| first.over(elements)).map(ExtensionType::into_value))
+        };
+        let parts: Result<Vec<Value>> = groups.iter().map(part).collect::<Option<_>>()?;
+        let places: Vec<i64> = groups.iter().flat_map(|(_, group)| group.iter().map(|i| int(*i))).collect();
+        let joined = |parts: Vec<Value>| match <[Value; 1]>::try_from(parts) {
+            Ok([all]) => Ok(all),
+            Err(parts) => ops::take(ops::concat(parts, 0)?, ops::argsort(Tensor::from_vec(places), 0, false)?, 0),
+        };
+        // What does not stand beside the others is named where it stands.
+        parts.and_then(joined).ok().map(Ok)
+    }
+    first_of_all!(of(values))
+}
+
+/// Elements are joined by what they mean where that are so many at most.
+const MOST_GROUPS: usize = 64;
+
+/// Single elements as one tensor; none of what has axes.
+fn side_by_side<T: Meaning>(elements: impl Iterator<Item = Value>) -> Option<Result<Value>> {
+    let singles = elements.map(|x| x.tensor().cloned().ok()).collect::<Option<Vec<Tensor>>>()?;
+    let dense = singles.iter().map(|single| single.data().ok()).collect::<Option<Vec<&Dense>>>()?;
+    let (dtype, dims) = (dense.first()?.dtype(), Dims::from_slice(dense.first()?.dims()));
+    if dims.len() != usize::from(T::CELLS) || dense.iter().any(|x| x.dtype() != dtype || x.dims() != &dims[..]) {
+        return None;
+    }
+    let len = dims.iter().product();
+    let runs = (0..dense.len()).map(|i| Run { source: Some(i), start: 0, len });
+    let all = std::iter::once(dense.len()).chain(dims).collect();
+    Some(assemble(dtype, all, &dense, runs).map(Value::Tensor))
 }
 
 /// What `f` makes of the elements, under the same meaning; none of another value.

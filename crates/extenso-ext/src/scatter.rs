@@ -10,7 +10,7 @@ use crate::ragged::RaggedTensor;
 use crate::ragged::reduction::of_rows;
 use extenso_core::reduce::Fold;
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value, ops};
-use extenso_types::{Dim, Error, Result};
+use extenso_types::{DType, Dim, Error, Result};
 
 macro_rules! unsorted {
     ($($name:ident $segment:ident $what:literal $none:literal $example:literal;)*) => { $(
@@ -27,9 +27,7 @@ macro_rules! unsorted {
         #[doc = concat!("assert_eq!(scatter::", stringify!($name), "(&x.into(), &segments.into(), 3).unwrap().to_string(), \"", $example, "\");")]
         /// ```
         pub fn $name(x: &Value, segments: &Value, count: i64) -> Result<Value> {
-            by_segment(x, segments, count)
-                .and_then(|(values, rows)| $segment(&values, &rows))
-                .map_err(|e| e.at(stringify!($name)))
+            $segment(x, segments, count).map_err(|e| e.at(stringify!($name)))
         }
     )* };
 }
@@ -38,7 +36,7 @@ unsorted! {
     unsorted_segment_prod prod "The product" "A segment without elements gives one." "[2.0, 1.0, 4.0]";
     unsorted_segment_max max "The largest" "A segment without elements gives -inf or the smallest integer, and is missing where elements have no such end." "[2.0, -inf, 4.0]";
     unsorted_segment_min min "The smallest" "A segment without elements gives inf or the largest integer, and is missing where elements have no such end." "[2.0, inf, 1.0]";
-    unsorted_segment_mean segment_mean "The mean" "A segment without elements gives NaN." "[2.0, NaN, 2.5]";
+    unsorted_segment_mean mean_of "The mean" "A segment without elements gives NaN." "[2.0, NaN, 2.5]";
 }
 
 /// The strings of each segment along the outer axis joined into one, in their order, with `separator` between them. TensorFlow's name.
@@ -58,20 +56,40 @@ pub fn unsorted_segment_join(x: &Value, segments: &Value, count: i64, separator:
         .map_err(|e| e.at_part("unsorted_segment_join"))
 }
 
-fn sum(values: &Value, rows: &RowPartition) -> Result<Value> {
-    ops::segment_sum(values, rows)
+fn sum(x: &Value, segments: &Value, count: i64) -> Result<Value> {
+    if let Some(added) = added_up(x, segments, count)? {
+        return Ok(added);
+    }
+    by_segment(x, segments, count).and_then(|(values, rows)| ops::segment_sum(values, rows))
 }
 
-fn prod(values: &Value, rows: &RowPartition) -> Result<Value> {
-    ops::segment_prod(values, rows)
+fn prod(x: &Value, segments: &Value, count: i64) -> Result<Value> {
+    by_segment(x, segments, count).and_then(|(values, rows)| ops::segment_prod(values, rows))
 }
 
-fn max(values: &Value, rows: &RowPartition) -> Result<Value> {
-    of_rows(Fold::Max)(values, rows)
+fn max(x: &Value, segments: &Value, count: i64) -> Result<Value> {
+    by_segment(x, segments, count).and_then(|(values, rows)| of_rows(Fold::Max)(&values, &rows))
 }
 
-fn min(values: &Value, rows: &RowPartition) -> Result<Value> {
-    of_rows(Fold::Min)(values, rows)
+fn min(x: &Value, segments: &Value, count: i64) -> Result<Value> {
+    by_segment(x, segments, count).and_then(|(values, rows)| of_rows(Fold::Min)(&values, &rows))
+}
+
+fn mean_of(x: &Value, segments: &Value, count: i64) -> Result<Value> {
+    by_segment(x, segments, count).and_then(|(values, rows)| segment_mean(&values, &rows))
+}
+
+/// The sums of a vector of numbers, each added where it goes; none of other values.
+fn added_up(x: &Value, segments: &Value, count: i64) -> Result<Option<Value>> {
+    let (Value::Tensor(vector), Value::Tensor(_)) = (x, segments) else { return Ok(None) };
+    let dtype = Fold::Sum.out_dtype(vector.dtype()).ok();
+    let Some(dtype @ (DType::I64 | DType::U64 | DType::F32 | DType::F64)) = dtype else { return Ok(None) };
+    if vector.rank() != Some(1) {
+        return Ok(None);
+    }
+    let numbers = numbers_of(x, segments, count)?;
+    let zeros = ops::zeros(vec![count], dtype)?;
+    ops::scatter_add_like(ops::cast(x, dtype)?, numbers, zeros).map(Some)
 }
 
 /// The mean of each row that the partition cuts, as of `mean`. An empty row gives NaN.
@@ -92,32 +110,44 @@ pub fn segment_mean(values: &Value, rows: &RowPartition) -> Result<Value> {
 
 /// The elements in the order of their segments, and the segments as rows.
 fn by_segment(x: &Value, segments: &Value, count: i64) -> Result<(Value, RowPartition)> {
-    if count < 0 {
-        return Err(Error::value(format!("the count is {count}")).wanted("a number that is not negative"));
-    }
     if let Some(some) = typed_ref::<MaskedTensor>(segments).filter(|some| some.mask_rank().ok() == Some(1)) {
         // What is of no known segment is in none.
         let there = Value::from(some.mask().clone());
         let (x, segments) = (ops::boolean_mask(x, &there, 0)?, ops::boolean_mask(some.values(), there, 0)?);
         return by_segment(&x, &segments, count);
     }
-    let numbers = positions(segments).map_err(|e| e.at("segments"))?;
-    if rank(&numbers)? != 1 {
-        return Err(Error::shape(format!("they have {} axes", rank(&numbers)?)).at("segments").wanted("a vector"));
-    }
-    let numbers = beside(numbers, x).map_err(|e| e.at("segments"))?;
-    let wanted = format!("numbers of segments, from 0, of which there are {count}");
-    let known = numbers.tensor()?.as_slice::<i64>();
-    if let Some((at, number)) = known.ok().and_then(|known| known.iter().enumerate().find(|(_, number)| **number < 0)) {
-        return Err(Error::index(format!("segment {number} stands at [{at}]")).at("segments").wanted(wanted));
-    }
-    let within = ops::greater_equal(&numbers, 0)?;
-    let numbers =
-        ops::check_all(numbers, within, "a segment is negative".to_string(), wanted).map_err(|e| e.at("segments"))?;
+    let numbers = numbers_of(x, segments, count)?;
     let order = ops::argsort(&numbers, 0, false)?;
     let rows =
         ops::partition_from_rowids(ops::take(&numbers, &order, 0)?, Some(vec![count])).map_err(|e| e.at("segments"))?;
     Ok((ops::take(x, order, 0)?, rows.partition()?.clone()))
+}
+
+/// The numbers of the segments, as i64: from 0 to below `count`, one for each element.
+fn numbers_of(x: &Value, segments: &Value, count: i64) -> Result<Value> {
+    if count < 0 {
+        return Err(Error::value(format!("the count is {count}")).wanted("a number that is not negative"));
+    }
+    let checked = || {
+        let numbers = positions(segments)?;
+        if rank(&numbers)? != 1 {
+            return Err(Error::shape(format!("they have {} axes", rank(&numbers)?)).wanted("a vector"));
+        }
+        let numbers = beside(numbers, x)?;
+        let wanted = format!("numbers of segments, from 0, of which there are {count}");
+        let is_one = |number: &i64| (0..count).contains(number);
+        if let Ok(known) = numbers.tensor()?.as_slice::<i64>() {
+            // Looked at together first, which takes less time.
+            if known.iter().all(is_one) {
+                return Ok(numbers);
+            }
+            let at = known.iter().position(|number| !is_one(number)).unwrap_or(0);
+            return Err(Error::index(format!("segment {} stands at [{at}]", known[at])).wanted(wanted));
+        }
+        let within = ops::logical_and(ops::greater_equal(&numbers, 0)?, ops::less(&numbers, count)?)?;
+        ops::check_all(numbers, within, format!("a segment is negative, or not below {count}"), wanted)
+    };
+    checked().map_err(|e| e.at("segments"))
 }
 
 /// The numbers, of which there is one for each element of `x`; where sizes are not known while tracing, this is seen by the run.

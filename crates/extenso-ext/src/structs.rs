@@ -62,7 +62,7 @@ pub(crate) type Field = (Arc<str>, Value);
 #[derive(Clone)]
 pub struct StructTensor {
     shape: Shape,
-    fields: Vec<Field>,
+    fields: Arc<[Field]>,
     /// What counts records with axes and without fields.
     records: Option<Tensor>,
 }
@@ -110,7 +110,7 @@ impl StructTensor {
             }
             (true, None) | (false, _) => None,
         };
-        let made = StructTensor { shape, fields, records };
+        let made = StructTensor { shape, fields: fields.into(), records };
         made.check()?;
         Ok(made)
     }
@@ -140,7 +140,7 @@ impl StructTensor {
     fn guarded(self) -> Result<StructTensor> {
         let StructTensor { shape, mut fields, records } = self;
         let first = fields.first().map(|(_, value)| value.clone());
-        for (i, (name, value)) in fields.iter_mut().enumerate() {
+        for (i, (name, value)) in Arc::make_mut(&mut fields).iter_mut().enumerate() {
             for (axis, known) in shape.dims().unwrap_or(&[]).iter().enumerate() {
                 let Some(first) = first.as_ref().filter(|_| i > 0 || known.known().is_some()) else { continue };
                 let size = || size_along(first, axis);
@@ -183,7 +183,7 @@ impl StructTensor {
     ///
     /// Errors: a step that leads nowhere, with its path.
     pub fn field_value(&self, path: &Path) -> Result<Value> {
-        field_value(&self.clone().into_value(), path)
+        path::of_record(self, path)
     }
 
     /// The field that names lead to, through rows and masks: `["history", "item"]` has the rows of `history`.
@@ -191,11 +191,14 @@ impl StructTensor {
     /// What is missing outside is missing inside. Errors: a name that leads nowhere.
     pub fn select(&self, path: impl Into<FieldPath>) -> Result<Value> {
         let path = path.into();
-        let whole = self.clone().into_value();
-        path.names()
-            .iter()
-            .try_fold(whole, |value, name| path::select(&value, name))
-            .map_err(|e| e.at(format!("'{path}'")))
+        let found = match path.names().split_first() {
+            Some((first, inside)) => {
+                let field = self.field(first).cloned();
+                field.and_then(|field| inside.iter().try_fold(field, |value, name| path::select(&value, name)))
+            }
+            None => Ok(self.clone().into_value()),
+        };
+        found.map_err(|e| e.at(format!("'{path}'")))
     }
 
     /// These records with fields replaced, where the path is known, or added at the end; the others are shared.
@@ -262,7 +265,7 @@ impl StructTensor {
             // The sizes of the others are in the shape from the first one on.
             shape = sharpened(&shape, if i == 0 { &fields } else { &fields[at..=at] });
         }
-        Ok(StructTensor { shape, fields, records: None })
+        Ok(StructTensor { shape, fields: fields.into(), records: None })
     }
 
     /// Where each field stands, if more than a few are looked for; else nothing, because a look at the names takes less time.

@@ -2,7 +2,7 @@
 
 use crate::error::{OrRaise, raised};
 use arrow_buffer::Buffer;
-use extenso_core::{Storage, Tensor};
+use extenso_core::{Storage, Tensor, bytes_of_bits};
 use extenso_types::{DType, Error, Result};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -68,7 +68,7 @@ fn memory(tensor: &Tensor, copy: bool, forbidden: bool) -> Result<Buffer> {
         Storage::Bits(_) if forbidden => {
             Err(Error::value("booleans are bits here and bytes in DLPack").hint("Leave `copy` out."))
         }
-        Storage::Bits(bits) => Ok(Buffer::from_vec(bits.iter().map(u8::from).collect::<Vec<_>>())),
+        Storage::Bits(bits) => Ok(bytes_of_bits(bits).to_buffer()),
         Storage::Text { .. } | Storage::Boxed(_) => Err(Error::dtype(format!("DLPack has no {}", dense.dtype()))),
     }
 }

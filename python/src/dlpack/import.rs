@@ -1,11 +1,12 @@
 //! Capsules of DLPack as tensors.
 
 use crate::error::{OrRaise, raised};
+use crate::import::{Strided, in_order};
 use crate::tensor::PyTensor;
 use crate::typed::{Typed, typed};
 use crate::{arg, standard};
-use arrow_buffer::{BooleanBuffer, Buffer};
-use extenso_core::{Tensor, element_count};
+use arrow_buffer::Buffer;
+use extenso_core::{Tensor, bits_of_bytes, element_count};
 use extenso_types::{DType, Error, Result};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -165,8 +166,7 @@ fn read(taken: Taken, copy: Option<bool>) -> Result<Tensor> {
         return Err(error.wanted("numbers in row-major order").hint("Leave `copy` out."));
     }
     if dtype == DType::Bool {
-        let bits = BooleanBuffer::collect_bool(count, |i| memory[i] != 0);
-        return Tensor::from_bits(&dims, bits);
+        return Tensor::from_bits(&dims, bits_of_bytes(&memory[..count]));
     }
     let copied = shared && copy == Some(true);
     Tensor::from_buffer(dtype, &dims, if copied { Buffer::from_slice_ref(&memory) } else { memory })
@@ -202,11 +202,15 @@ fn memory(
     // SAFETY: the producer says that the first element stands at this offset of its memory.
     let base = unsafe { base.add(offset) };
     let strides = strides(raw, dims);
-    if strides.as_ref().is_none_or(|strides| in_order(dims, strides)) {
+    if strides.as_ref().is_none_or(|strides| are_in_order(dims, strides)) {
         // SAFETY: elements in order fill `bytes` bytes from the first one, which the owner keeps alive.
         return Ok((unsafe { Buffer::from_custom_allocation(base, bytes, owner) }, true));
     }
-    let copied = gathered(base, dims, &strides.unwrap_or_default(), width, bytes)?;
+    let long = |_| Error::shape(format!("the strides of the array are {strides:?}")).wanted("strides within memory");
+    let step = |stride: &i64| isize::try_from(stride.saturating_mul(i64::try_from(width).unwrap_or(i64::MAX)));
+    let steps = strides.iter().flatten().map(step).collect::<std::result::Result<Vec<isize>, _>>().map_err(long)?;
+    // SAFETY: the producer has an element at each position, which the owner keeps alive.
+    let copied = unsafe { in_order(&Strided { base, sizes: dims, strides: &steps, width }) }?;
     Ok((Buffer::from_vec(copied), false))
 }
 
@@ -219,7 +223,7 @@ fn strides(raw: &RawTensor, dims: &[usize]) -> Option<Vec<i64>> {
     Some((0..dims.len()).map(|axis| unsafe { *raw.strides.add(axis) }).collect())
 }
 
-fn in_order(dims: &[usize], strides: &[i64]) -> bool {
+fn are_in_order(dims: &[usize], strides: &[i64]) -> bool {
     let mut wanted = 1_usize;
     dims.iter().zip(strides).rev().all(|(&size, &stride)| {
         // Nobody goes along an axis of size 1.
@@ -227,22 +231,4 @@ fn in_order(dims: &[usize], strides: &[i64]) -> bool {
         wanted = wanted.saturating_mul(size);
         fits
     })
-}
-
-/// The elements in row-major order.
-///
-/// Errors: more than there is memory for, which a stride of 0 makes easy.
-fn gathered(base: NonNull<u8>, dims: &[usize], strides: &[i64], width: usize, bytes: usize) -> Result<Vec<u8>> {
-    let mut out = Vec::new();
-    let too_large = |_| Error::shape(format!("the array has the shape {dims:?}")).wanted("one that memory can hold");
-    out.try_reserve_exact(bytes).map_err(too_large)?;
-    let mut at = vec![0_usize; dims.len()];
-    while out.len() < bytes {
-        let place: i64 = at.iter().zip(strides).map(|(&i, &stride)| i64::try_from(i).unwrap_or(0) * stride).sum();
-        let place = isize::try_from(place).unwrap_or(0) * isize::try_from(width).unwrap_or(1);
-        // SAFETY: `at` is within the sizes, so that the producer has an element there.
-        out.extend_from_slice(unsafe { std::slice::from_raw_parts(base.as_ptr().offset(place), width) });
-        crate::import::advance(&mut at, dims);
-    }
-    Ok(out)
 }

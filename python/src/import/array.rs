@@ -5,7 +5,7 @@ use crate::dlpack;
 use crate::error::{OrRaise, raised, reworded};
 use crate::value;
 use arrow_buffer::Buffer;
-use extenso_core::{Tensor, Value};
+use extenso_core::{Tensor, Value, bits_of_bytes};
 use extenso_types::{DType, Error};
 use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::prelude::*;
@@ -13,6 +13,7 @@ use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use super::strided::{Strided, advance, in_order};
 use super::{list_value, nested, to_dtype};
 
 /// The tensor of an object with a buffer, `__array__` or `__dlpack__`.
@@ -107,13 +108,14 @@ fn from_buffer(object: &Bound<'_, PyAny>) -> PyResult<Option<Tensor>> {
     let Some(element) = native_element(&buffer) else { return Ok(None) };
     let dims = buffer.shape().to_vec();
     let Element::Number(dtype) = element else {
-        let bools: Vec<bool> = copied(&buffer).into_iter().map(|byte| byte != 0).collect();
-        return Tensor::bools(&dims, &bools).or_raise().map(Some);
+        let is_read = buffer.is_c_contiguous() && buffer.suboffsets().is_none();
+        let bytes = if is_read { shared(buffer) } else { Buffer::from_vec(copied(&buffer)?) };
+        return Tensor::from_bits(&dims, bits_of_bytes(&bytes)).or_raise().map(Some);
     };
     let memory = if buffer.is_c_contiguous() && buffer.suboffsets().is_none() {
         shared(buffer)
     } else {
-        Buffer::from_vec(copied(&buffer))
+        Buffer::from_vec(copied(&buffer)?)
     };
     Tensor::from_buffer(dtype, &dims, memory).or_raise().map(Some)
 }
@@ -157,8 +159,13 @@ fn shared(buffer: PyUntypedBuffer) -> Buffer {
 }
 
 /// The bytes of a buffer in row-major order.
-fn copied(buffer: &PyUntypedBuffer) -> Vec<u8> {
+fn copied(buffer: &PyUntypedBuffer) -> PyResult<Vec<u8>> {
     let (sizes, width) = (buffer.shape(), buffer.item_size());
+    if let (Some(base), None) = (NonNull::new(buffer.buf_ptr().cast::<u8>()), buffer.suboffsets()) {
+        let array = Strided { base, sizes, strides: buffer.strides(), width };
+        // SAFETY: the exporter has an element at each position for as long as the view is held.
+        return unsafe { in_order(&array) }.or_raise();
+    }
     let mut bytes = Vec::with_capacity(buffer.len_bytes());
     let mut at = vec![0; sizes.len()];
     for _ in 0..buffer.item_count() {
@@ -167,18 +174,7 @@ fn copied(buffer: &PyUntypedBuffer) -> Vec<u8> {
         bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(element, width) });
         advance(&mut at, sizes);
     }
-    bytes
-}
-
-/// The next position in row-major order.
-pub fn advance(at: &mut [usize], sizes: &[usize]) {
-    for (i, size) in at.iter_mut().zip(sizes).rev() {
-        *i += 1;
-        if *i < *size {
-            return;
-        }
-        *i = 0;
-    }
+    Ok(bytes)
 }
 
 /// The tensor of a NumPy array whose memory no buffer describes: text, objects, foreign byte order, bfloat16.

@@ -4,9 +4,11 @@
 
 mod array;
 mod nested;
+mod strided;
 
-pub use array::{advance, array, array_value, times};
+pub use array::{array, array_value, times};
 pub use nested::{list_value, nested};
+pub use strided::{Strided, in_order};
 
 use crate::call::apply_one;
 use crate::error::OrRaise;

@@ -85,6 +85,11 @@ fn walk(object: &Bound<'_, PyAny>, at: &mut Vec<usize>, leaves: &mut Leaves) -> 
     if at.len() >= MAX_DEPTH {
         return Err(Error::value(format!("lists are nested deeper than {MAX_DEPTH}")));
     }
+    if let Ok(list) = object.cast_exact::<PyList>()
+        && leaves.push_numbers(list)
+    {
+        return Ok(vec![list.len()]);
+    }
     let mut inner: Option<Vec<usize>> = None;
     let mut n = 0;
     for item in object.try_iter().or_carry(py)? {
@@ -147,6 +152,32 @@ impl Leaves {
         });
         self.items.push(leaf);
         Ok(true)
+    }
+
+    /// Adds the items of a list that are floats, or integers of 64 bits, of the kind of the leaves so far; no, and none of them, if
+    /// one is something else.
+    fn push_numbers(&mut self, list: &Bound<'_, PyList>) -> bool {
+        let before = self.items.len();
+        let Ok(first) = list.get_item(0) else { return false };
+        let (kind, number) = match (float(&first), whole(&first)) {
+            (Some(_), _) => (DType::F64, float as fn(&Bound<'_, PyAny>) -> Option<Leaf>),
+            (_, Some(_)) => (DType::I64, whole as fn(&Bound<'_, PyAny>) -> Option<Leaf>),
+            (None, None) => return false,
+        };
+        if self.kind.is_some_and(|known| known != kind) {
+            return false;
+        }
+        for item in list {
+            match number(&item) {
+                Some(leaf) => self.items.push(leaf),
+                None => {
+                    self.items.truncate(before);
+                    return false;
+                }
+            }
+        }
+        self.kind = Some(kind);
+        true
     }
 
     fn tensor(&self, dims: &[usize], dtype: Option<DType>) -> Result<Tensor> {
@@ -216,6 +247,19 @@ impl Leaf {
             Leaf::Bytes(v) => format!("b\"{}\"", v.escape_ascii()),
         }
     }
+}
+
+/// The leaf that a float of Python's own is; none of another object.
+fn float(object: &Bound<'_, PyAny>) -> Option<Leaf> {
+    if object.is_exact_instance_of::<PyFloat>() { object.extract().ok().map(Leaf::Float) } else { None }
+}
+
+/// The leaf that an integer of Python's own of 64 bits is; none of another object.
+fn whole(object: &Bound<'_, PyAny>) -> Option<Leaf> {
+    if !object.is_exact_instance_of::<PyInt>() {
+        return None;
+    }
+    object.extract::<i64>().ok().map(|v| Leaf::Int(v.into()))
 }
 
 /// The leaf that a Python object is; none for a tensor, an array, or what becomes one.

@@ -3,8 +3,7 @@
 //! Invariant: a view keeps its tensor alive; its shape and strides live until it is released.
 
 use crate::error::{OrRaise, raised};
-use crate::import;
-use extenso_core::Storage;
+use extenso_core::{Storage, Tensor, bytes_of_bits};
 use extenso_types::{DType, Error};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -138,7 +137,8 @@ pub fn to_numpy<'py>(
         return numpy.call_method("array", (halves,), Some(&options));
     }
     if dense.dtype() == DType::Bool {
-        let bytes = import::to_dtype(slf.get().0.clone(), Some(DType::U8))?;
+        let bytes = bytes_of_bits(dense.bits().or_raise()?).to_buffer();
+        let bytes = Tensor::from_buffer(DType::U8, dense.dims(), bytes).or_raise()?;
         let bools = numpy.call_method1("asarray", (PyTensor(bytes),))?.call_method1("view", ("bool",))?;
         return numpy.call_method("array", (bools,), Some(&options));
     }

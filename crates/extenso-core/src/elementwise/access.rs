@@ -4,13 +4,13 @@
 
 use super::register::Register;
 use super::{BLOCK, Source};
-use crate::kernels::bits::load_bits;
+use crate::kernels::bits::{gather_bits, load_bits};
 use crate::kernels::cast::fill;
-use crate::kernels::gather::repeat;
+use crate::kernels::gather::{repeat, repeat_rows as repeat_whole};
 use crate::kernels::reduce::Offset;
 use crate::offsets::with_offsets;
 use crate::partition::Rows;
-use crate::tensor::{Dense, Storage};
+use crate::tensor::{Dense, Elements, Storage, bytes_of_bits};
 use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Dims, Error, Result};
 use smallvec::smallvec;
@@ -33,8 +33,8 @@ pub enum Access<'a> {
     Repeated { bytes: &'a [u8], size: usize, rows: &'a Rows },
     /// The lengths of rows.
     Lengths(&'a Rows),
-    /// Bits by strides.
-    StridedBits { bits: &'a BooleanBuffer, strides: Dims },
+    /// Bits by strides: a byte for each, since they are read one by one.
+    StridedBits { bytes: Elements, strides: Dims },
 }
 
 /// How an input of this dtype is read where the result has the sizes `dims`.
@@ -77,7 +77,10 @@ pub fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<A
             Ok(Access::Strided { bytes: buffer.as_slice(), width, strides })
         }
         Storage::Bits(bits) if full => Ok(Access::FullBits(bits)),
-        Storage::Bits(bits) => Ok(Access::StridedBits { bits, strides: broadcast_strides(input.dims(), dims)? }),
+        Storage::Bits(bits) => {
+            let strides = broadcast_strides(input.dims(), dims)?;
+            Ok(Access::StridedBits { bytes: bytes_of_bits(bits), strides })
+        }
         Storage::Text { .. } | Storage::Boxed(_) => {
             Err(Error::dtype(format!("found {dtype}")).wanted("numbers or booleans"))
         }
@@ -184,13 +187,10 @@ impl Access<'_> {
                 repeat_rows(bytes, *size, rows, start * width, out);
             }
             Access::Lengths(rows) => write_lengths(rows, start, &mut register[..n]),
-            Access::StridedBits { bits, strides } => {
-                register[..n.div_ceil(64)].fill(0);
-                for_each_run(strides, dims, start, n, |at, from, stride, len| {
-                    for i in 0..len {
-                        register[(at + i) / 64] |= u64::from(bits.value(from + i * stride)) << ((at + i) % 64);
-                    }
-                });
+            Access::StridedBits { bytes, strides } => {
+                let mut block = [0_u8; BLOCK];
+                gather::<u8>(bytes, strides, dims, start, &mut block[..n]);
+                gather_bits(&block[..n], register);
             }
         }
     }
@@ -206,7 +206,27 @@ pub(super) fn write_lengths(rows: &Rows, start: usize, out: &mut [u64]) {
 }
 
 /// Writes the bytes from `start` on of elements of `size` bytes that are repeated in rows; zeros stand outside them.
-fn repeat_rows(bytes: &[u8], size: usize, rows: &Rows, start: usize, mut out: &mut [u8]) {
+fn repeat_rows(bytes: &[u8], size: usize, rows: &Rows, start: usize, out: &mut [u8]) {
+    if size == 0 {
+        return;
+    }
+    // The rows that begin and end among these values are written together.
+    let (from, to) = (start.div_ceil(size), (start + out.len()) / size);
+    let begun = |value: usize| with_offsets!(rows.offsets(), o => o.partition_point(|at| at.index() < value));
+    let (first, last) = (begun(from), begun(to + 1).saturating_sub(1));
+    if first >= last {
+        return repeat_parts(bytes, size, rows, start, out);
+    }
+    let place = |row: usize| rows.offsets().get(row) * size - start;
+    let (before, rest) = out.split_at_mut(place(first));
+    let (whole, behind) = rest.split_at_mut(place(last) - place(first));
+    repeat_parts(bytes, size, rows, start, before);
+    with_offsets!(rows.offsets(), o => repeat_whole(&bytes[first * size..], size, &o[first..=last], whole));
+    repeat_parts(bytes, size, rows, rows.offsets().get(last) * size, behind);
+}
+
+/// The same of any part of the rows, one after the other.
+fn repeat_parts(bytes: &[u8], size: usize, rows: &Rows, start: usize, mut out: &mut [u8]) {
     let (mut value, mut skip) = (start.checked_div(size).unwrap_or(0), start.checked_rem(size).unwrap_or(0));
     let mut row = rows.row_at(value);
     while !out.is_empty() {

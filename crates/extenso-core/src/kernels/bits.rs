@@ -86,7 +86,84 @@ pub fn test<T: Copy, F: Fn(T) -> bool>(x: &[T], out: &mut [u64], f: F) {
     }
 }
 
+/// Writes bits one after the other into words. What is not written of the last word is zero.
+pub struct Writer<'a> {
+    out: &'a mut [u64],
+    /// The word that is not full, and how many of its bits are written.
+    word: u64,
+    filled: usize,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes from the first bit of `out` on.
+    pub fn new(out: &'a mut [u64]) -> Writer<'a> {
+        Writer { out, word: 0, filled: 0 }
+    }
+
+    /// Adds bits `bit_offset..bit_offset + len` of `src`.
+    #[inline]
+    pub fn copy(&mut self, src: &[u8], bit_offset: usize, len: usize) {
+        let (src, shift) = (&src[bit_offset / 8..], bit_offset % 8);
+        for at in (0..len).step_by(64) {
+            let n = 64.min(len - at);
+            self.push(word_at(&src[at / 8..], shift) & first_ones(n), n);
+        }
+    }
+
+    /// Adds `len` bits that are alike.
+    #[inline]
+    pub fn fill(&mut self, bit: bool, len: usize) {
+        for at in (0..len).step_by(64) {
+            let n = 64.min(len - at);
+            self.push(if bit { first_ones(n) } else { 0 }, n);
+        }
+    }
+
+    /// Adds the first `n` bits of a word, of 1 to 64, whose others are zero.
+    #[inline]
+    fn push(&mut self, bits: u64, n: usize) {
+        self.word |= bits << self.filled;
+        self.filled += n;
+        if self.filled >= 64 {
+            self.filled -= 64;
+            // Shifted twice, since none of the bits may be left.
+            let rest = bits >> 1 >> (n - 1 - self.filled);
+            self.next(rest);
+        }
+    }
+
+    fn next(&mut self, rest: u64) {
+        if let Some((first, out)) = std::mem::take(&mut self.out).split_first_mut() {
+            (*first, self.out) = (self.word, out);
+        }
+        self.word = rest;
+    }
+
+    /// Writes what is left.
+    pub fn finish(mut self) {
+        self.next(0);
+        self.out.fill(0);
+    }
+}
+
 multiversion! {
+    /// Sets each byte of `out` to the bit of `src` at its place, from `bit_offset` on: 0 or 1.
+    pub fn spread(src: &[u8], bit_offset: usize, out: &mut [u8]) {
+        let (src, shift) = (&src[bit_offset / 8..], bit_offset % 8);
+        let (words, rest) = out.as_chunks_mut();
+        for (i, out) in words.iter_mut().enumerate() {
+            *out = spread_word(word_at(&src[8 * i..], shift));
+        }
+        if !rest.is_empty() {
+            rest.copy_from_slice(&spread_word(word_at(&src[8 * words.len()..], shift))[..rest.len()]);
+        }
+    }
+
+    /// Sets each bit, from the first of `out` on, to whether the byte at its place is not zero.
+    pub fn gather_bits(src: &[u8], out: &mut [u64]) {
+        test(src, out, |byte| byte != 0);
+    }
+
     /// Counts the ones among bits `bit_offset..bit_offset + len` of `src`.
     pub fn count_ones(src: &[u8], bit_offset: usize, len: usize) -> usize {
         let (head, body, tail) = split(src, bit_offset, len);
@@ -192,6 +269,17 @@ multiversion! {
             begun = ended;
         }
     }
+}
+
+/// A byte for each bit of a word: 0 or 1.
+#[inline(always)]
+fn spread_word(word: u64) -> [u8; 64] {
+    let of_byte = |byte: u8| {
+        // Each byte of the product keeps a bit of its own, and the sum carries it to the highest.
+        let alone = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+        ((alone + 0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101).to_le_bytes()
+    };
+    bytemuck::cast(word.to_le_bytes().map(of_byte))
 }
 
 /// A byte for each of two slices' elements, all ones where `f` holds and zero elsewhere.
@@ -303,6 +391,48 @@ mod tests {
                 assert_eq!((0..len).map(|i| bit(&stored, 64 + i)).collect::<Vec<_>>(), wanted);
                 assert!((len..len.next_multiple_of(8)).all(|i| !bit(&stored, 64 + i)));
             }
+        }
+    }
+
+    #[test]
+    fn bits_are_spread_over_bytes_and_come_back() {
+        let src = bytes(140);
+        for len in LENGTHS {
+            for offset in 0..80 {
+                let exact = &src[..(offset + len).div_ceil(8)];
+                let wanted: Vec<bool> = (offset..offset + len).map(|i| bit(exact, i)).collect();
+                for &isa in supported() {
+                    let (mut spread_out, mut back) = (vec![7; len], vec![u64::MAX; words(len)]);
+                    with_isa(isa, || {
+                        spread(exact, offset, &mut spread_out);
+                        gather_bits(&spread_out, &mut back);
+                    });
+                    assert_eq!(spread_out, wanted.iter().map(|&bit| u8::from(bit)).collect::<Vec<_>>());
+                    assert_eq!(word_bits(&back, len), wanted, "{isa} {offset} {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_of_bits_are_written_one_after_the_other() {
+        let src = bytes(140);
+        for step in [1, 2, 7, 31, 63, 64, 65, 100, 500] {
+            let mut wanted: Vec<bool> = Vec::new();
+            let mut out = [u64::MAX; 40];
+            let mut writer = Writer::new(&mut out);
+            for (i, from) in (0..300).step_by(step).enumerate() {
+                writer.copy(&src, from, step);
+                wanted.extend((from..from + step).map(|i| bit(&src, i)));
+                writer.fill(i % 2 == 0, 3 * i % 70);
+                wanted.extend(std::iter::repeat_n(i % 2 == 0, 3 * i % 70));
+                if wanted.len() > 1700 {
+                    break;
+                }
+            }
+            writer.finish();
+            wanted.resize(40 * 64, false);
+            assert_eq!(word_bits(&out, 40 * 64), wanted, "{step}");
         }
     }
 

@@ -54,6 +54,37 @@ fn columns_of<const N: usize>(source: &[u8], row: usize, at: usize, out: &mut [u
     }
 }
 
+/// Writes the first numbers of `width` bytes of all sources, then the second ones, and so on. Whether it did: it knows few sources.
+pub fn interleave(sources: &[&[u8]], width: usize, out: &mut [u8]) -> bool {
+    match width {
+        1 => interleave_numbers::<u8>(sources, out),
+        2 => interleave_numbers::<u16>(sources, out),
+        4 => interleave_numbers::<u32>(sources, out),
+        8 => interleave_numbers::<u64>(sources, out),
+        _ => false,
+    }
+}
+
+fn interleave_numbers<T: bytemuck::Pod>(sources: &[&[u8]], out: &mut [u8]) -> bool {
+    let out = bytemuck::cast_slice_mut::<u8, T>(out);
+    let of = |i: usize| bytemuck::cast_slice::<u8, T>(sources[i]);
+    match sources.len() {
+        2 => interleave_few([of(0), of(1)], out),
+        3 => interleave_few([of(0), of(1), of(2)], out),
+        4 => interleave_few([of(0), of(1), of(2), of(3)], out),
+        _ => return false,
+    }
+    true
+}
+
+fn interleave_few<T: Copy, const K: usize>(sources: [&[T]; K], out: &mut [T]) {
+    let out = out.as_chunks_mut::<K>().0;
+    let sources = sources.map(|source| &source[..out.len()]);
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = sources.map(|source| source[i]);
+    }
+}
+
 /// [`elements`] of a width that the compiler knows.
 fn fixed<const N: usize>(source: &[u8], at: &[i64], out: &mut [u8]) {
     let source = source.as_chunks::<N>().0;
@@ -249,6 +280,25 @@ mod tests {
             check(&[i], 1);
         }
         check(&[], 0);
+    }
+
+    #[test]
+    fn numbers_of_few_sources_stand_beside_each_other() {
+        let source: Vec<u8> = (0..=255).collect();
+        for width in [1, 2, 4, 8] {
+            for count in [2, 3, 4] {
+                let sources: Vec<&[u8]> = (0..count).map(|i| &source[40 * i..][..5 * width]).collect();
+                let mut out = vec![0; count * 5 * width];
+                assert!(interleave(&sources, width, &mut out));
+                let wanted: Vec<u8> = (0..5)
+                    .flat_map(|i| sources.iter().map(move |s| &s[i * width..][..width]))
+                    .flatten()
+                    .copied()
+                    .collect();
+                assert_eq!(out, wanted, "{width} {count}");
+            }
+        }
+        assert!(!interleave(&[&source], 1, &mut []) && !interleave(&[&source, &source], 3, &mut []));
     }
 
     #[test]

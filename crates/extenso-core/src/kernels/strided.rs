@@ -51,7 +51,7 @@ fn rows<T: Copy>(source: &[T], start: usize, (dims, strides): (&[usize], &[isize
 }
 
 /// Axes that are one in memory as one, without those of size 1.
-fn merged(dims: &[usize], strides: &[isize]) -> (Vec<usize>, Vec<isize>) {
+pub fn merged(dims: &[usize], strides: &[isize]) -> (Vec<usize>, Vec<isize>) {
     let (mut sizes, mut steps): (Vec<usize>, Vec<isize>) = (Vec::new(), Vec::new());
     for (&n, &stride) in dims.iter().zip(strides).filter(|(n, _)| **n != 1) {
         match (sizes.last_mut(), steps.last_mut()) {

@@ -1,13 +1,14 @@
 //! Assembling a tensor from runs of elements of other tensors: the one routine behind concat, take, repeat and the like.
 
+use crate::kernels::bits::{Writer, words};
 use crate::kernels::gather;
 use crate::kernels::pool::{Block, Growing, affordable};
 use crate::kernels::stream::{FAR, past_caches};
 use crate::offsets::{Offsets, with_offsets};
-use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
+use crate::tensor::{Dense, Elements, Storage, Tensor, element_count, in_bytes};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::Value;
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, Buffer, ScalarBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
 use extenso_types::{DType, Dims, Error, Result};
 use smallvec::SmallVec;
 
@@ -60,22 +61,32 @@ fn fixed(width: usize, count: usize, sources: &[&Dense], runs: impl Iterator<Ite
 
 fn bits(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
     let sources = sources.iter().map(|source| source.bits()).collect::<Result<Vec<_>>>()?;
-    let mut out = BooleanBufferBuilder::new(count);
+    let mut block = Block::new(words(count) * size_of::<u64>());
+    let mut out = Writer::new(block.slice_mut());
     for Run { source, start, len } in runs {
         match source {
-            Some(s) if len == 1 => out.append(sources[s].value(start)),
-            Some(s) => {
-                let from = sources[s].offset() + start;
-                out.append_packed_range(from..from + len, sources[s].values());
-            }
-            None => out.append_n(len, false),
+            Some(s) => out.copy(sources[s].values(), sources[s].offset() + start, len),
+            None => out.fill(false, len),
         }
     }
-    Ok(Storage::Bits(out.finish()))
+    out.finish();
+    Ok(Storage::Bits(BooleanBuffer::new(block.freeze(), 0, count)))
 }
 
-/// A tensor of numbers whose rows are rows of each source, of so many elements, beside each other.
+/// So many bits are moved together faster than as bytes.
+pub(super) const LONG_BITS: usize = 64;
+
+/// A tensor whose rows are rows of each source, of so many elements, beside each other.
 pub(super) fn beside(dtype: DType, dims: Dims, sources: &[&Dense], lens: &[usize]) -> Result<Tensor> {
+    if dtype == DType::Bool && lens.iter().any(|len| *len < LONG_BITS) {
+        return in_bytes(sources, |bytes| beside(DType::U8, dims, bytes, lens));
+    }
+    if dtype.width().is_none() {
+        let rows = element_count(&dims)? / lens.iter().sum::<usize>().max(1);
+        let of_row =
+            |o: usize| lens.iter().enumerate().map(move |(s, &len)| Run { source: Some(s), start: o * len, len });
+        return assemble(dtype, dims, sources, (0..rows).flat_map(of_row));
+    }
     /// Rows of a block, which stays in the cache while every source writes to it, have so many bytes.
     const NEAR: usize = 1 << 14;
     let width = dtype.width().unwrap_or(1);
@@ -88,6 +99,13 @@ pub(super) fn beside(dtype: DType, dims: Dims, sources: &[&Dense], lens: &[usize
     let rows = count * width / row.max(1);
     let per_block = (NEAR / row.max(1)).max(1);
     let write = |(first, out): (usize, &mut [u8])| {
+        if parts.iter().all(|(_, len)| *len == width) {
+            let n = out.len() / row.max(1);
+            let of_rows = parts.iter().map(|(bytes, _)| &bytes[first * width..(first + n) * width]);
+            if gather::interleave(&of_rows.collect::<SmallVec<[&[u8]; 4]>>(), width, out) {
+                return;
+            }
+        }
         for (i, out) in out.chunks_mut((per_block * row).max(1)).enumerate() {
             let (from, n) = (first + i * per_block, out.len() / row);
             let mut at = 0;
@@ -239,6 +257,9 @@ fn offsets_of(ends: Block, count: usize) -> Offsets {
 /// Errors: more than memory holds.
 pub(super) fn gathered(x: &Dense, at: &[i64], dims: Dims) -> Result<Tensor> {
     let inner: usize = x.dims().iter().skip(1).product();
+    if x.dtype() == DType::Bool && inner < LONG_BITS && are_many(at.len(), x.dims()[0]) {
+        return in_bytes(&[x], |bytes| gathered(bytes[0], at, dims));
+    }
     let storage = match x.storage() {
         Storage::Fixed(source) => {
             let width = inner * x.dtype().width().unwrap_or(1);
@@ -246,9 +267,6 @@ pub(super) fn gathered(x: &Dense, at: &[i64], dims: Dims) -> Result<Tensor> {
             Storage::Fixed(gathered_elements(source, width, at))
         }
         Storage::Text { offsets, bytes } if inner == 1 => with_offsets!(offsets, o => gathered_texts(o, bytes, at)?),
-        Storage::Bits(bits) if inner == 1 => {
-            Storage::Bits(BooleanBuffer::collect_bool(at.len(), |i| bits.value(usize::try_from(at[i]).unwrap_or(0))))
-        }
         Storage::Text { .. } | Storage::Bits(_) | Storage::Boxed(_) => {
             let start = |&i: &i64| usize::try_from(i).unwrap_or(0) * inner;
             let runs = at.iter().map(|i| Run { source: Some(0), start: start(i), len: inner });
@@ -258,8 +276,15 @@ pub(super) fn gathered(x: &Dense, at: &[i64], dims: Dims) -> Result<Tensor> {
     Ok(Tensor::from_dense(x.dtype(), dims, storage))
 }
 
-/// Of each of `outer` parts of `n` elements of `inner` numbers those at these positions, each of which is one; `dims` are those of
-/// the result.
+/// Whether so many of the elements of an axis of `n` are taken that it is worth to read them all.
+fn are_many(taken: usize, n: usize) -> bool {
+    /// A byte is read in less than a part of the time that it takes to move a bit by itself.
+    const FASTER: usize = 16;
+    taken >= n / FASTER
+}
+
+/// Of each of `outer` parts of `n` elements of `inner` numbers or booleans those at these positions, each of which is one; `dims` are
+/// those of the result.
 ///
 /// Errors: more than memory holds.
 pub(super) fn gathered_along(
@@ -271,6 +296,14 @@ pub(super) fn gathered_along(
     // Where there is nothing, the sizes of it may be without end.
     if element_count(&dims)? == 0 {
         return assemble(x.dtype(), dims, &[x], std::iter::empty());
+    }
+    if x.dtype() == DType::Bool && inner < LONG_BITS && are_many(at.len(), n) {
+        return in_bytes(&[x], |bytes| gathered_along(bytes[0], at, (outer, n, inner), dims));
+    }
+    if x.dtype().width().is_none() {
+        let start = |o: usize, &i: &i64| (o * n + usize::try_from(i).unwrap_or(0)) * inner;
+        let of_part = |o| at.iter().map(move |i| Run { source: Some(0), start: start(o, i), len: inner });
+        return assemble(x.dtype(), dims, &[x], (0..outer).flat_map(of_part));
     }
     let width = inner * x.dtype().width().unwrap_or(1);
     let row = at.len().saturating_mul(width);

@@ -11,7 +11,7 @@ use crate::kernels::pool::{Block, affordable};
 use crate::kernels::scan::scan_rows;
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::reduce::Fold;
-use crate::tensor::{Dense, Element, Storage, Tensor};
+use crate::tensor::{Dense, Element, Storage, Tensor, bytes_of_bits};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Error, LeafSpec, Result};
 use half::{bf16, f16};
@@ -111,8 +111,8 @@ macro_rules! by_dtype {
             })*
             DType::Bool => {
                 affordable(data.len())?;
-                let bits: Vec<bool> = data.bits()?.iter().collect();
-                scan!(lines, spans, reverse, &bits[..], $one, |acc: i64, x| acc.$int(i64::from(x)), |sum| sum => i64)
+                let bytes = bytes_of_bits(data.bits()?);
+                scan!(lines, spans, reverse, &bytes[..], $one, |acc: i64, x| acc.$int(i64::from(x)), |sum| sum => i64)
             }
             other @ (DType::String | DType::Bytes | DType::Variant) => {
                 Err(Error::dtype(format!("the op does not take {other}")).wanted("numbers or booleans"))

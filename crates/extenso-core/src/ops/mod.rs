@@ -58,6 +58,7 @@ mod special;
 mod state;
 mod statistics;
 mod stretch;
+mod strides;
 mod structural;
 mod text;
 mod trigonometry;

@@ -303,11 +303,12 @@ fn repeat_along(x: Value, counts: Arg, at: usize) -> Result<Value> {
     transpose(repeat_outer(outer, counts)?, order(&mut (1..=at).chain([0]).chain(at + 1..rank)))
 }
 
-/// The elements of numbers of known sizes, all as often as one count says: a broadcast along a new axis.
+/// The elements of numbers or booleans of known sizes, all as often as one count says: a broadcast along a new axis.
 fn repeat_evenly(x: &Value, counts: &Arg, at: usize) -> Result<Option<Value>> {
     let (Value::Tensor(tensor), Arg::Scalar(Scalar::Int(count))) = (x, counts) else { return Ok(None) };
     let dims: Option<Vec<i64>> = tensor.shape().to_dims().map(|dims| dims.iter().map(|n| int(*n)).collect());
-    let (Some(mut dims), true, true) = (dims, tensor.dtype().width().is_some(), *count > 0) else { return Ok(None) };
+    let moves = tensor.dtype().width().is_some() || tensor.dtype() == DType::Bool;
+    let (Some(mut dims), true, true) = (dims, moves, *count > 0) else { return Ok(None) };
     let Some(size) = dims[at].checked_mul(*count) else { return Ok(None) };
     let mut wide = dims.clone();
     wide.insert(at + 1, *count);

@@ -9,7 +9,7 @@ use crate::kernels::map::Number;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::scan::recur_rows;
 use crate::op::{Class, OpDef, OutputSpecs};
-use crate::tensor::{Storage, Tensor};
+use crate::tensor::{Dense, Storage, Tensor, in_bytes};
 use crate::value::{Arg, Outputs, Value};
 use extenso_types::{DType, Error, LeafSpec, Result, TensorSpec};
 use half::{bf16, f16};
@@ -119,7 +119,57 @@ pub(super) fn moved(
     by: i64,
     value: &Value,
 ) -> Result<Outputs> {
-    let x = lines.data()?;
+    let (x, value) = (lines.data()?, value.tensor()?.with_dims(&[1])?);
+    let made = match x.storage() {
+        Storage::Fixed(_) => shifted(x, spans, by, value.data()?)?,
+        Storage::Bits(_) => in_bytes(&[x, value.data()?], |bytes| shifted(bytes[0], spans, by, bytes[1]))?,
+        Storage::Text { .. } | Storage::Boxed(_) => shifted_in_runs(x, spans, by, value.data()?)?,
+    };
+    one_tensor(lines.back(made)?)
+}
+
+/// Numbers moved all together; then what enters, and zeros outside of the spans, take their places.
+fn shifted(x: &Dense, spans: impl Iterator<Item = Range<usize>>, by: i64, value: &Dense) -> Result<Tensor> {
+    let (bytes, one, width) = (x.fixed()?.as_slice(), value.fixed()?.as_slice(), x.dtype().width().unwrap_or(1));
+    affordable(bytes.len())?;
+    let mut block = Block::new(bytes.len());
+    let out = block.bytes_mut();
+    match width {
+        1 => shift_numbers::<u8>(bytes, spans, by, one, out),
+        2 => shift_numbers::<u16>(bytes, spans, by, one, out),
+        4 => shift_numbers::<u32>(bytes, spans, by, one, out),
+        _ => shift_numbers::<u64>(bytes, spans, by, one, out),
+    }
+    Ok(Tensor::from_dense(x.dtype(), x.dims().into(), Storage::Fixed(block.elements())))
+}
+
+fn shift_numbers<T: bytemuck::Pod>(
+    x: &[u8],
+    spans: impl Iterator<Item = Range<usize>>,
+    by: i64,
+    value: &[u8],
+    out: &mut [u8],
+) {
+    let (x, out) = (bytemuck::cast_slice::<u8, T>(x), bytemuck::cast_slice_mut::<u8, T>(out));
+    let value = bytemuck::pod_read_unaligned::<T>(value);
+    let far = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX).min(x.len());
+    match by < 0 {
+        true => out[..x.len() - far].copy_from_slice(&x[far..]),
+        false => out[far..].copy_from_slice(&x[..x.len() - far]),
+    }
+    let mut done = 0;
+    for span in spans {
+        out[done..span.start].fill(T::zeroed());
+        let row = &mut out[span.clone()];
+        let (gone, kept) = (far.min(row.len()), row.len() - far.min(row.len()));
+        if by < 0 { &mut row[kept..] } else { &mut row[..gone] }.fill(value);
+        done = span.end;
+    }
+    out[done..].fill(T::zeroed());
+}
+
+/// Elements that are not moved together, run by run.
+fn shifted_in_runs(x: &Dense, spans: impl Iterator<Item = Range<usize>>, by: i64, value: &Dense) -> Result<Tensor> {
     let far = usize::try_from(by.unsigned_abs()).unwrap_or(usize::MAX);
     let mut done = 0;
     let mut runs = Vec::new();
@@ -137,9 +187,8 @@ pub(super) fn moved(
         done = span.end;
     }
     runs.push(Run { source: None, start: 0, len: x.len() - done });
-    let value = value.tensor()?.with_dims(&[1])?;
     let runs = runs.into_iter().filter(|run| run.len > 0);
-    one_tensor(lines.back(assemble(x.dtype(), x.dims().into(), &[x, value.data()?], runs)?)?)
+    assemble(x.dtype(), x.dims().into(), &[x, value], runs)
 }
 
 fn infer_scan(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {

@@ -4,6 +4,7 @@
 
 use super::assemble::gathered;
 use super::{Run, assemble};
+use crate::kernels::bits::{Writer, words};
 use crate::kernels::gather;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::Offset;
@@ -12,7 +13,7 @@ use crate::partition::Rows;
 use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::{Outputs, Value};
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use arrow_buffer::BooleanBuffer;
 use extenso_types::{Dims, Result};
 use smallvec::smallvec;
 
@@ -31,7 +32,7 @@ pub(super) fn repeat_rows(x: &Dense, rows: &Rows) -> Result<Outputs> {
             Storage::Fixed(numbers(elements, width, rows))
         }
         Storage::Bits(bits) if inner == 1 => {
-            affordable(rows.nvalues().saturating_mul(8))?;
+            affordable(rows.nvalues() / 8)?;
             Storage::Bits(booleans(bits, rows))
         }
         Storage::Text { .. } if inner == 1 && rows.covers_all() => {
@@ -78,11 +79,13 @@ fn fill<O: Offset + Sync>(elements: &[u8], width: usize, offsets: &[O], out: &mu
 }
 
 fn booleans(bits: &BooleanBuffer, rows: &Rows) -> BooleanBuffer {
-    let mut out = BooleanBufferBuilder::new(rows.nvalues());
-    out.append_n(rows.first(), false);
-    rows.lengths().enumerate().for_each(|(row, n)| out.append_n(n, bits.value(row)));
-    out.append_n(rows.nvalues() - rows.last(), false);
-    out.finish()
+    let mut block = Block::new(words(rows.nvalues()) * size_of::<u64>());
+    let mut out = Writer::new(block.slice_mut());
+    out.fill(false, rows.first());
+    rows.lengths().enumerate().for_each(|(row, n)| out.fill(bits.value(row), n));
+    out.fill(false, rows.nvalues() - rows.last());
+    out.finish();
+    BooleanBuffer::new(block.freeze(), 0, rows.nvalues())
 }
 
 fn in_runs(x: &Dense, rows: &Rows, inner: usize, dims: Dims) -> Result<Tensor> {

@@ -6,7 +6,7 @@ use super::args::{one_tensor, tensor_spec};
 use super::lines::Lines;
 use super::positions::scatter_add_along_axis;
 use super::row_lines::{RowSort, cut_by, for_rows, places_by_row, rows, segment_argsort, segment_shift};
-use super::sorting::{indices, sortable, with_elements, with_ranks};
+use super::sorting::{indices, sortable, sorted_bits, with_elements, with_ranks};
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::order::{Ordered, Scratch, argsort, sort_row};
@@ -85,7 +85,11 @@ fn sorted(data: &Dense, spans: Vec<Range<usize>>, descending: bool) -> Result<Te
                     });
                     Ok(Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.elements())))
                 })*
-                DType::Bool | DType::String | DType::Bytes | DType::Variant => picked(data, &spans, descending),
+                DType::Bool => {
+                    let sorted = sorted_bits(data.bits()?, spans.into_iter(), descending);
+                    Tensor::from_bits(data.dims(), sorted)
+                }
+                DType::String | DType::Bytes | DType::Variant => picked(data, &spans, descending),
             }
         };
     }

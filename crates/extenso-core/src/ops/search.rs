@@ -8,7 +8,7 @@ use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::order::Ordered;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::args::one_tensor;
-use crate::tensor::Dense;
+use crate::tensor::{Dense, bytes_of_bits};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Error, LeafSpec, Result, Shape};
 use half::{bf16, f16};
@@ -86,7 +86,7 @@ fn run(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
         ($out:ident; $($d:ident $t:ty),*) => {
             match x.dtype() {
                 $(DType::$d => lines.places(x.as_slice::<$t>()?, values.as_slice::<$t>()?, $out),)*
-                DType::Bool => lines.places(&booleans(x)?, &booleans(values)?, $out),
+                DType::Bool => lines.places(&bytes_of_bits(x.bits()?), &bytes_of_bits(values.bits()?), $out),
                 DType::String | DType::Bytes | DType::Variant => lines.places(&texts(x)?, &texts(values)?, $out),
             }
         };
@@ -119,10 +119,6 @@ impl Lines<'_> {
             places(sorted, values, self.right, out);
         }
     }
-}
-
-fn booleans(x: &Dense) -> Result<Vec<bool>> {
-    Ok(x.bits()?.iter().collect())
 }
 
 fn texts(x: &Dense) -> Result<Vec<&[u8]>> {

@@ -2,16 +2,17 @@
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::assemble::{beside, gathered, gathered_along};
-use super::structural::{OneAxis, numbers_by_strides};
+use super::strides::{Strides, by_strides};
+use super::structural::OneAxis;
 use super::{Run, add, assemble, indices_along, ones_like, sum, transpose};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::GradCx;
 use crate::kernels::gather::are_within;
 use crate::kernels::map::Fault;
-use crate::kernels::pool::affordable;
+use crate::kernels::pool::{Block, affordable};
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{Fold, normalize_axis};
-use crate::tensor::{Dense, Tensor};
+use crate::tensor::{Dense, Storage, Tensor};
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
 use smallvec::{SmallVec, smallvec};
@@ -110,12 +111,11 @@ fn run_concat(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<O
         return one_tensor(only.tensor()?.clone());
     }
     let dtype = spec_of(out, 0)?.dtype;
-    if outer > 1 && dtype.width().is_some() && !sources.is_empty() {
+    if outer > 1 && !sources.is_empty() {
         return one_tensor(beside(dtype, dims, &sources, &chunks)?);
     }
-    let runs = (0..outer)
-        .flat_map(|o| chunks.iter().enumerate().map(move |(s, &len)| Run { source: Some(s), start: o * len, len }));
-    one_tensor(assemble(dtype, dims.clone(), &sources, runs)?)
+    let runs = chunks.iter().enumerate().map(|(s, &len)| Run { source: Some(s), start: 0, len });
+    one_tensor(assemble(dtype, dims, &sources, runs.filter(|_| outer == 1))?)
 }
 
 fn grad_concat(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
@@ -242,18 +242,19 @@ fn run_take(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Out
     if axis == 0 && !indices.dims().is_empty() {
         return one_tensor(gathered(x, &places(indices, n)?, dims)?);
     }
-    let at = positions(indices, n)?;
-    if let (0, [row]) = (axis, &at[..]) {
-        return one_tensor(args[0].tensor()?.slice_rows(*row, 1)?.with_dims(&x.dims()[1..])?);
+    let at = places(indices, n)?;
+    let inner: usize = x.dims()[axis + 1..].iter().product();
+    if let ([one], []) = (&at[..], indices.dims()) {
+        let at = usize::try_from(*one).unwrap_or(0);
+        if axis == 0 {
+            return one_tensor(args[0].tensor()?.slice_rows(at, 1)?.with_dims(&dims)?);
+        }
+        let mut strides = row_major(x.dims());
+        strides.remove(axis);
+        return one_tensor(by_strides(x, at * inner, dims, strides)?);
     }
     let outer: usize = x.dims()[..axis].iter().product();
-    let inner: usize = x.dims()[axis + 1..].iter().product();
-    if x.dtype().width().is_some() {
-        return one_tensor(gathered_along(x, &places(indices, n)?, (outer, n, inner), dims)?);
-    }
-    let runs = (0..outer)
-        .flat_map(|o| at.iter().map(move |&i| Run { source: Some(0), start: (o * n + i) * inner, len: inner }));
-    one_tensor(assemble(x.dtype(), dims, &[x], runs)?)
+    one_tensor(gathered_along(x, &at, (outer, n, inner), dims)?)
 }
 
 fn grad_take(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
@@ -293,7 +294,7 @@ fn run_scatter(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
     let (updates, indices, like) = (data(args, 0)?, data(args, 1)?, data(args, 2)?);
     let (&n, inner) =
         like.dims().split_first().ok_or_else(|| Error::shape("zeros are a scalar").wanted("at least a vector"))?;
-    let at = positions(indices, n)?;
+    let at = places(indices, n)?;
     let width: usize = inner.iter().product();
     if updates.len() != at.len() * width {
         return Err(Error::shape(format!(
@@ -325,45 +326,57 @@ fn run_scatter(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Output
 }
 
 /// The sums of numbers by position, each added where it goes; none of numbers of half the width, which would be rounded at each.
-fn added(updates: &Dense, at: &[usize], like: &Dense) -> Result<Option<Tensor>> {
+fn added(updates: &Dense, at: &[i64], like: &Dense) -> Result<Option<Tensor>> {
     let dtype = like.dtype();
     if updates.dtype() != dtype {
         return Ok(None);
     }
     macro_rules! by_dtype {
-        ($($d:ident $t:ty as $sum:ty, $add:expr);* $(;)?) => { match dtype {
+        ($($d:ident $t:ty: $add:expr),*) => { match dtype {
+            DType::F32 => {
+                // They are kept exact for longer and rounded once.
+                affordable(like.len().saturating_mul(size_of::<f64>()))?;
+                let mut sums = Block::zeroed(like.len() * size_of::<f64>());
+                add_at(at, updates.as_slice::<f32>()?, sums.slice_mut(), |sum: f64, x| sum + f64::from(x));
+                let mut block = Block::new(like.len() * size_of::<f32>());
+                block.slice_mut().iter_mut().zip(sums.slice_mut::<f64>()).for_each(|(out, sum)| *out = *sum as f32);
+                block
+            }
             $(DType::$d => {
-                affordable(like.len().saturating_mul(size_of::<$sum>()))?;
-                let mut sums = vec![<$sum>::default(); like.len()];
-                let add: fn($sum, $sum) -> $sum = $add;
-                for (&at, &update) in at.iter().zip(updates.as_slice::<$t>()?) {
-                    sums[at] = add(sums[at], <$sum>::from(update));
-                }
-                // Sums of f32 are kept exact for longer and rounded once.
-                let sums: Vec<$t> = sums.into_iter().map(|sum| sum as $t).collect();
-                Tensor::new::<$t>(like.dims(), &sums).map(Some)
+                affordable(like.len().saturating_mul(size_of::<$t>()))?;
+                let mut block = Block::zeroed(like.len() * size_of::<$t>());
+                add_at(at, updates.as_slice::<$t>()?, block.slice_mut::<$t>(), $add);
+                block
             })*
-            _ => Ok(None),
+            _ => return Ok(None),
         } };
     }
-    by_dtype! {
-        F32 f32 as f64, |a, b| a + b; F64 f64 as f64, |a, b| a + b;
-        I8 i8 as i8, i8::wrapping_add; I16 i16 as i16, i16::wrapping_add; I32 i32 as i32, i32::wrapping_add;
-        I64 i64 as i64, i64::wrapping_add; U8 u8 as u8, u8::wrapping_add; U16 u16 as u16, u16::wrapping_add;
-        U32 u32 as u32, u32::wrapping_add; U64 u64 as u64, u64::wrapping_add;
+    let sums = by_dtype! {
+        F64 f64: |a, b| a + b, I8 i8: i8::wrapping_add, I16 i16: i16::wrapping_add, I32 i32: i32::wrapping_add,
+        I64 i64: i64::wrapping_add, U8 u8: u8::wrapping_add, U16 u16: u16::wrapping_add, U32 u32: u32::wrapping_add,
+        U64 u64: u64::wrapping_add
+    };
+    Ok(Some(Tensor::from_dense(dtype, like.dims().into(), Storage::Fixed(sums.elements()))))
+}
+
+fn add_at<T: Copy, S: Copy>(at: &[i64], updates: &[T], sums: &mut [S], add: impl Fn(S, T) -> S) {
+    for (&at, &update) in at.iter().zip(updates) {
+        let sum = &mut sums[at as usize];
+        *sum = add(*sum, update);
     }
 }
 
 /// For each target the updates that go there, in order: offsets and update numbers.
-fn group_by_target(at: &[usize], n: usize) -> (Vec<i64>, Vec<usize>) {
+fn group_by_target(at: &[i64], n: usize) -> (Vec<i64>, Vec<usize>) {
+    let at = || at.iter().map(|at| *at as usize);
     let mut offsets = vec![0_i64; n + 1];
-    at.iter().for_each(|&t| offsets[t + 1] += 1);
+    at().for_each(|t| offsets[t + 1] += 1);
     for i in 0..n {
         offsets[i + 1] += offsets[i];
     }
     let mut next: Vec<usize> = offsets.iter().map(|&o| usize::try_from(o).unwrap_or(0)).collect();
-    let mut sources = vec![0; at.len()];
-    for (i, &t) in at.iter().enumerate() {
+    let mut sources = vec![0; at().len()];
+    for (i, t) in at().enumerate() {
         sources[next[t]] = i;
         next[t] += 1;
     }
@@ -416,23 +429,18 @@ fn run_slice(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Ou
     if axis == 0 && s.step == 1 {
         return one_tensor(args[0].tensor()?.slice_rows(first.min(n), count)?);
     }
-    let outer: usize = x.dims()[..axis].iter().product();
     let inner: usize = x.dims()[axis + 1..].iter().product();
     let dims = spec_of(out, 0)?.shape.to_dims().ok_or_else(|| Error::internal("sizes are not known at run time"))?;
-    if x.dtype().width().is_some() {
-        // Strides of what is there, but for the axis, along which a step is as long.
-        let step = isize::try_from(s.step).unwrap_or(isize::MAX);
-        let strides = (0..dims.len()).map(|i| {
-            let stride = x.dims()[i + 1..].iter().product::<usize>().cast_signed();
-            if i == axis && count > 1 { stride.saturating_mul(step) } else { stride }
-        });
-        return one_tensor(numbers_by_strides(x, first * inner, dims.clone(), strides.collect())?);
+    let mut strides = row_major(x.dims());
+    if count > 1 {
+        strides[axis] = strides[axis].saturating_mul(isize::try_from(s.step).unwrap_or(isize::MAX));
     }
-    let position = |i: usize| usize::try_from(start + i64::try_from(i).unwrap_or(0) * s.step).unwrap_or(0);
-    let runs = (0..outer).flat_map(|o| {
-        (0..count).map(move |i| Run { source: Some(0), start: (o * n + position(i)) * inner, len: inner })
-    });
-    one_tensor(assemble(x.dtype(), dims, &[x], runs)?)
+    one_tensor(by_strides(x, first * inner, dims, strides)?)
+}
+
+/// The step to the next element along each axis.
+fn row_major(dims: &[usize]) -> Strides {
+    (0..dims.len()).map(|axis| dims[axis + 1..].iter().product::<usize>().cast_signed()).collect()
 }
 
 fn grad_slice(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {

@@ -9,19 +9,21 @@ use super::positions::{scatter_add_along_axis, take_along_axis};
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::one;
+use crate::kernels::bits::{Writer, count_ones, words};
 use crate::kernels::extremes::{extreme_columns, extreme_rows, top_rows};
 use crate::kernels::order::Ordered;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::ranks::ranks;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{normalize_axes, normalize_axis};
-use crate::tensor::{Dense, Storage, Tensor};
+use crate::tensor::{Dense, Storage, Tensor, bytes_of_bits};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Arg, Outputs, Value};
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder};
+use arrow_buffer::BooleanBuffer;
 use extenso_types::{DType, Dim, Dims, Error, LeafSpec, Result, Shape, TensorSpec};
 use half::{bf16, f16};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 crate::attrs! {
     /// The attributes of a sort.
@@ -58,6 +60,13 @@ crate::ops! {
     /// NaN comes last. Shapes: the last axis has `k` positions. Errors: a scalar; `k` is negative, or more than the axis has.
     TOP_K_INDICES: top_k_indices(x; TopK { k: i64 }) = OpDef::general(Class::Axiswise, infer_top_k, run_top_k)
         .examples(&[("top_k_indices([1.0, 3.0, 2.0, 3.0], k=2)", "[1, 3]")]);
+
+    /// The positions of the `k` largest elements along the last axis of those where `condition` holds, as i64.
+    ///
+    /// Where they are fewer, the first others stand behind them. The order is that of `top_k_indices`. Shapes: `condition` is bool, of the shape of `x`; the last axis has `k` positions. Errors: those of
+    /// `top_k_indices`; a condition of another dtype or shape.
+    TOP_K_INDICES_WHERE: top_k_indices_where(x, condition; TopK { k: i64 }) = OpDef::general(Class::Axiswise, infer_top_k_where, run_top_k_where)
+        .examples(&[("top_k_indices_where([1.0, 3.0, 2.0, 3.0], [True, False, True, False], k=3)", "[2, 0, 1]")]);
 
     /// The position of the first largest element along `axis`, or of the first NaN, as i64.
     ///
@@ -125,6 +134,15 @@ fn infer_top_k(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     Ok(tensor_spec(DType::I64, Shape::new(outer.iter().copied().chain([Dim::Known(k)]))))
 }
 
+fn infer_top_k_where(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (x, condition) = (spec_of(args, 0)?, spec_of(args, 1)?);
+    if condition.dtype != DType::Bool || !condition.shape.is_compatible_with(&x.shape) {
+        return Err(Error::dtype(format!("the condition is {condition}"))
+            .wanted(format!("bool, of the shape {} of the first argument", x.shape)));
+    }
+    infer_top_k(args, attrs)
+}
+
 fn wanted(k: i64) -> Result<usize> {
     usize::try_from(k).map_err(|_| Error::value(format!("k is {k}")).wanted("a number that is not negative"))
 }
@@ -181,8 +199,8 @@ macro_rules! with_elements {
             })*
             DType::Bool => {
                 $crate::kernels::pool::affordable($data.len())?;
-                let bits: Vec<bool> = $data.bits()?.iter().collect();
-                let $x = &bits[..];
+                let bytes = $crate::tensor::bytes_of_bits($data.bits()?);
+                let $x = &bytes[..];
                 $body
             }
             DType::String | DType::Bytes | DType::Variant => {
@@ -194,6 +212,26 @@ macro_rules! with_elements {
             }
         }
     };
+}
+
+/// The bits of each span in order, and zeros outside. The spans follow one another.
+pub(super) fn sorted_bits(
+    bits: &BooleanBuffer,
+    spans: impl Iterator<Item = Range<usize>>,
+    descending: bool,
+) -> BooleanBuffer {
+    let mut block = Block::new(words(bits.len()) * size_of::<u64>());
+    let (mut out, mut end) = (Writer::new(block.slice_mut()), 0);
+    for span in spans {
+        let ones = count_ones(bits.values(), bits.offset() + span.start, span.len());
+        let first = if descending { ones } else { span.len() - ones };
+        out.fill(false, span.start - end);
+        out.fill(descending, first);
+        out.fill(!descending, span.len() - first);
+        end = span.end;
+    }
+    out.finish();
+    BooleanBuffer::new(block.freeze(), 0, bits.len())
 }
 
 /// As `with_elements`, of numbers for texts of which few differ: for what looks at their order alone.
@@ -232,15 +270,8 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
                     Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.elements()))
                 })*
                 DType::Bool => {
-                    let bits = data.bits()?;
-                    let mut sorted = BooleanBufferBuilder::new(bits.len());
-                    for at in (0..bits.len()).step_by(n.max(1)) {
-                        let set = bits.slice(at, n).count_set_bits();
-                        let first = if attrs.descending { set } else { n - set };
-                        sorted.append_n(first, attrs.descending);
-                        sorted.append_n(n - first, !attrs.descending);
-                    }
-                    Tensor::from_bits(data.dims(), sorted.finish())?
+                    let lines = (0..data.len()).step_by(n.max(1)).map(|at| at..at + n);
+                    Tensor::from_bits(data.dims(), sorted_bits(data.bits()?, lines, attrs.descending))?
                 }
                 DType::String | DType::Bytes | DType::Variant => {
                     affordable(to_order(data.len(), n))?;
@@ -289,6 +320,50 @@ fn run_top_k(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
         with_elements!(data, x => by_lines(x, n, out, k, |x, out| top_rows(x, n, k, out)));
         Ok(())
     })?)
+}
+
+fn run_top_k_where(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let k = wanted(TopK::of(attrs)?.k)?;
+    let lines = Lines::of(&args[0], -1)?;
+    let (data, n) = (lines.data()?, lines.len()?);
+    within(k, n)?;
+    let condition = args[1].tensor()?.data()?;
+    if condition.dims() != data.dims() {
+        return Err(Error::shape(format!("the condition has shape {:?}", condition.dims()))
+            .wanted(format!("{:?}, the shape of the first argument", data.dims())));
+    }
+    // What holds is moved together, and has places beside it.
+    affordable(data.len().saturating_mul(data.dtype().width().unwrap_or(size_of::<&[u8]>()) + size_of::<i64>() + 1))?;
+    let holds = bytes_of_bits(condition.bits()?);
+    one_tensor(indices(lines.dims_with(k)?, |out| {
+        with_elements!(data, x => top_rows_where(x, &holds, n, k, out));
+        Ok(())
+    })?)
+}
+
+/// [`top_rows`] among the elements of each row that hold, then the places of the first that do not.
+fn top_rows_where<T: Ordered + Sync>(x: &[T], holds: &[u8], n: usize, k: usize, out: &mut [i64]) {
+    let (row, top) = (n.max(1), k.max(1));
+    let part = (x.len() / row).div_ceil(pieces(x.len())).max(1);
+    let parts = x.chunks(part * row).zip(holds.chunks(part * row)).zip(out.chunks_mut(part * top)).collect();
+    side_by_side(parts, |((x, holds), out): ((&[T], &[u8]), &mut [i64])| {
+        let (mut there, mut places) = (Vec::new(), Vec::new());
+        for ((x, holds), out) in x.chunks(row).zip(holds.chunks(row)).zip(out.chunks_mut(top)) {
+            there.clear();
+            places.clear();
+            for ((x, holds), at) in x.iter().zip(holds).zip(0_i64..) {
+                if *holds != 0 {
+                    there.push(*x);
+                    places.push(at);
+                }
+            }
+            let (best, others) = out.split_at_mut(k.min(there.len()));
+            top_rows(&there, there.len(), best.len(), best);
+            best.iter_mut().for_each(|at| *at = places[usize::try_from(*at).unwrap_or(0)]);
+            let missing = holds.iter().zip(0_i64..).filter(|(holds, _)| **holds == 0).map(|(_, at)| at);
+            others.iter_mut().zip(missing).for_each(|(out, at)| *out = at);
+        }
+    });
 }
 
 fn run_argmax(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Outputs> {

@@ -1,17 +1,16 @@
 //! Structural ops: elements move, none is computed. One kernel per byte width.
 
 use super::args::{data, one_tensor, spec_of, tensor_spec};
-use super::{Run, assemble};
+use super::strides::by_strides;
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::{Expr, Made, broadcast_strides, evaluate};
 use crate::grad::{GradCx, one};
 use crate::kernels::gather::repeat_each;
 use crate::kernels::map::{BlockKernel, Done};
 use crate::kernels::pool::{Block, affordable};
-use crate::kernels::strided;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{Fold, fold_axes, normalize_axes, normalize_axis, stretched_axes};
-use crate::tensor::{Dense, Storage, Tensor, element_count};
+use crate::tensor::{Dense, Storage, Tensor, element_count, in_bytes};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Outputs, Value};
 use extenso_types::{Dim, Dims, Error, LeafSpec, Result, Shape};
@@ -224,75 +223,7 @@ pub fn permute(x: &Dense, axes: &[i64]) -> Result<Tensor> {
     let out: Dims = order.iter().map(|&a| x.dims()[a]).collect();
     let contiguous = broadcast_strides(x.dims(), x.dims())?;
     // A stride of 0 stands for size 1 there, where it reads the same element.
-    let strides: Dims = order.iter().map(|&a| contiguous[a]).collect();
-    read_strided(x, out, &strides)
-}
-
-/// The tensor of sizes `dims` that reads `x` by strides in elements.
-fn read_strided(x: &Dense, dims: Dims, strides: &[usize]) -> Result<Tensor> {
-    let n: usize = dims.iter().product();
-    if n == 0 {
-        return assemble(x.dtype(), dims, &[x], std::iter::empty());
-    }
-    affordable(n.saturating_mul(x.dtype().width().unwrap_or(8)))?;
-    if let Storage::Fixed(_) = x.storage() {
-        return numbers_by_strides(x, 0, dims, strides.iter().map(|stride| stride.cast_signed()).collect());
-    }
-    let mut starts: Vec<usize> = Vec::with_capacity(n);
-    push_positions(&dims, strides, 0, &mut starts);
-    let (last, stride) = (dims.last().copied().unwrap_or(1), strides.last().copied().unwrap_or(1));
-    let len = if stride == 1 { last } else { 1 };
-    let runs = starts.chunks(len).map(|run| Run { source: Some(0), start: run[0], len: run.len() });
-    assemble(x.dtype(), dims, &[x], runs)
-}
-
-/// The tensor of sizes `dims` that reads the numbers of `x` from `start` on by strides in elements, of which there is one for each
-/// position. Many are read by several threads, each some of the first axis that has more than one position.
-pub(super) fn numbers_by_strides(x: &Dense, start: usize, dims: Dims, strides: SmallVec<[isize; 4]>) -> Result<Tensor> {
-    fn copy<T: bytemuck::Pod + Send + Sync>(
-        bytes: &[u8],
-        start: usize,
-        (dims, strides): (&[usize], &[isize]),
-        out: &mut [T],
-    ) {
-        let source = bytemuck::cast_slice::<u8, T>(bytes);
-        let ones = dims.iter().take_while(|n| **n == 1).count();
-        let (dims, strides) = (&dims[ones..], &strides[ones..]);
-        let ([outer, inner @ ..], [stride, ..]) = (dims, strides) else {
-            return strided::copy(source, start, dims, strides, out);
-        };
-        let (row, per_piece) = (inner.iter().product::<usize>(), outer.div_ceil(pieces(out.len())).max(1));
-        if per_piece >= *outer {
-            return strided::copy(source, start, dims, strides, out);
-        }
-        let parts: Vec<_> = out.chunks_mut(per_piece * row).enumerate().collect();
-        side_by_side(parts, |(i, out): (usize, &mut [T])| {
-            let mut dims = Dims::from_slice(dims);
-            dims[0] = out.len() / row;
-            let start = start.wrapping_add_signed((i * per_piece).cast_signed() * stride);
-            strided::copy(source, start, &dims, strides, out);
-        });
-    }
-    let (n, width) = (element_count(&dims)?, x.dtype().width().unwrap_or(1));
-    affordable(n.saturating_mul(width))?;
-    let (bytes, mut block) = (x.fixed()?.as_slice(), Block::new(n * width));
-    match width {
-        _ if n == 0 => {}
-        1 => copy::<u8>(bytes, start, (&dims, &strides), block.slice_mut()),
-        2 => copy::<u16>(bytes, start, (&dims, &strides), block.slice_mut()),
-        4 => copy::<u32>(bytes, start, (&dims, &strides), block.slice_mut()),
-        _ => copy::<u64>(bytes, start, (&dims, &strides), block.slice_mut()),
-    }
-    Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.elements())))
-}
-
-fn push_positions(dims: &[usize], strides: &[usize], at: usize, out: &mut Vec<usize>) {
-    match (dims.split_first(), strides.split_first()) {
-        (Some((&n, dims)), Some((&stride, strides))) => {
-            (0..n).for_each(|i| push_positions(dims, strides, at + i * stride, out))
-        }
-        _ => out.push(at),
-    }
+    by_strides(x, 0, out, order.iter().map(|&a| contiguous[a].cast_signed()).collect())
 }
 
 fn grad_transpose(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
@@ -343,17 +274,12 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
         return Ok(x.clone());
     }
     element_count(&dims)?;
-    let strides = broadcast_strides(dense.dims(), &dims)?;
-    if let (Storage::Fixed(elements), Some(times)) = (dense.storage(), repeats_each(dense.dims(), &dims)) {
-        let width = dense.dtype().width().unwrap_or(1);
-        affordable(times * elements.len())?;
-        let mut block = Block::new(times * elements.len());
-        let part = dense.len().div_ceil(pieces(times * dense.len())).max(1) * width;
-        let parts = elements.chunks(part).zip(block.bytes_mut().chunks_mut(part * times)).collect();
-        side_by_side(parts, |(elements, out)| repeat_each(elements, width, times, out));
-        return Ok(Tensor::from_dense(dense.dtype(), dims, Storage::Fixed(block.elements())));
-    }
+    let times = repeats_each(dense.dims(), &dims);
     match dense.storage() {
+        Storage::Fixed(elements) if let Some(times) = times => each_of(dense, elements, times, dims),
+        Storage::Bits(_) if let Some(times) = times => {
+            in_bytes(&[dense], |bytes| each_of(bytes[0], bytes[0].fixed()?, times, dims))
+        }
         // The block engine reads through a broadcast; a step that copies makes it.
         Storage::Fixed(_) | Storage::Bits(_) => {
             let mut expr = Expr::default();
@@ -363,8 +289,22 @@ pub(crate) fn stretch(x: &Tensor, dims: Dims) -> Result<Tensor> {
             evaluate(&expr, &[dense.into()], &dims, &mut |made| result = Some(made))?;
             Made::only(result)?.tensor(dims)
         }
-        Storage::Text { .. } | Storage::Boxed(_) => read_strided(dense, dims, &strides),
+        Storage::Text { .. } | Storage::Boxed(_) => {
+            let strides = broadcast_strides(dense.dims(), &dims)?.iter().map(|stride| stride.cast_signed()).collect();
+            by_strides(dense, 0, dims, strides)
+        }
     }
+}
+
+/// Numbers, each so many times beside itself.
+fn each_of(x: &Dense, elements: &[u8], times: usize, dims: Dims) -> Result<Tensor> {
+    let width = x.dtype().width().unwrap_or(1);
+    affordable(times * elements.len())?;
+    let mut block = Block::new(times * elements.len());
+    let part = x.len().div_ceil(pieces(times * x.len())).max(1) * width;
+    let parts = elements.chunks(part).zip(block.bytes_mut().chunks_mut(part * times)).collect();
+    side_by_side(parts, |(elements, out)| repeat_each(elements, width, times, out));
+    Ok(Tensor::from_dense(x.dtype(), dims, Storage::Fixed(block.elements())))
 }
 
 /// How often each element stands beside itself, if that is all that a broadcast does, and a few times.

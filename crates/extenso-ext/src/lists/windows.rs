@@ -5,7 +5,7 @@ use crate::args::int;
 use crate::axes::{counted, is_ragged, rank};
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{Arg, Value, ops};
-use extenso_types::{Error, Result};
+use extenso_types::{DType, Error, Result};
 
 /// Each `size` neighbours along `axis`, the first of each window `stride` behind that of the one before.
 ///
@@ -70,7 +70,7 @@ fn shared(x: &Value, size: i64) -> Result<Value> {
     ops::stack((0..size).map(piece).collect::<Result<Vec<Arg>>>()?, 1)
 }
 
-/// Whether a value is numbers that are known. Traced windows are a `take`, whatever their size.
+/// Whether a value is numbers or booleans that are known. Traced windows are a `take`, whatever their size.
 fn is_data(x: &Value) -> bool {
-    matches!(x, Value::Tensor(x) if x.dtype().is_numeric() && x.data().is_ok())
+    matches!(x, Value::Tensor(x) if (x.dtype().is_numeric() || x.dtype() == DType::Bool) && x.data().is_ok())
 }

@@ -72,6 +72,9 @@ pub(super) fn holds_values(literal: &Literal) -> bool {
 /// The values as the items of one, if they have one dtype and one number of axes: dense where their shapes are one, otherwise
 /// rows. None if they do not.
 pub(super) fn side_by_side(values: &[&Value]) -> Option<Result<Value>> {
+    if let Some(joined) = meaning::joined(values) {
+        return Some(joined);
+    }
     let first = alike(values.first()?)?;
     values.iter().all(|value| alike(value).as_ref() == Some(&first)).then(|| joined(values))
 }

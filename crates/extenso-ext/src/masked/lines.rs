@@ -142,6 +142,11 @@ pub(super) fn top_k(call: &Call<'_>) -> Answer {
     if along(&x, -1)?.is_none() {
         return answer_ext(inside(call, &x, &[], call.attrs)?);
     }
+    let x = stretched(&x)?;
+    let numbers = in_numbers(x.values())?;
+    if let values @ Value::Tensor(_) = numbers.as_ref().unwrap_or(x.values()) {
+        return answer(call_one(&ops::TOP_K_INDICES_WHERE, &[Arg::from(values), Arg::from(x.mask())], call.attrs)?);
+    }
     let order = order_along(&x, -1, true)?;
     // The place of each element in the order; the largest of their negatives is the first.
     answer(on_value(call, &ops::negative(ops::argsort(order, -1, false)?)?)?)

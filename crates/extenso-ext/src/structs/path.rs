@@ -19,6 +19,15 @@ pub fn field_value(value: &Value, path: &Path) -> Result<Value> {
     walk(value, path.segments()).map_err(|e| e.at(format!("'{path}'")))
 }
 
+/// The same of records.
+pub(super) fn of_record(records: &StructTensor, path: &Path) -> Result<Value> {
+    let found = match path.segments() {
+        [Segment::Field(name), rest @ ..] => records.field(name).and_then(|field| walk(field, rest)),
+        steps => walk(&records.clone().into_value(), steps),
+    };
+    found.map_err(|e| e.at(format!("'{path}'")))
+}
+
 fn walk(value: &Value, steps: &[Segment]) -> Result<Value> {
     let Some((step, rest)) = steps.split_first() else { return Ok(value.clone()) };
     if let Some(masked) = typed::<MaskedTensor>(value) {
@@ -26,7 +35,7 @@ fn walk(value: &Value, steps: &[Segment]) -> Result<Value> {
     }
     match step {
         Segment::Itself => walk(value, rest),
-        Segment::Field(name) => match typed::<StructTensor>(value) {
+        Segment::Field(name) => match typed_ref::<StructTensor>(value) {
             Some(record) => walk(record.field(name)?, rest),
             None if typed::<RaggedTensor>(value).is_some() => {
                 Err(nowhere(step, value).hint(format!("Write `[*].{name}` for the field of each item")))

@@ -40,7 +40,7 @@ impl StructTensor {
             // A graph for any sizes knows none of them.
             (Some([shape @ .., last]), DType::Bool) if last.is_compatible_with(Dim::Known(0)) => {
                 let shape = Shape::new(shape.iter().copied());
-                Ok(StructTensor { shape, fields: Vec::new(), records: Some(records) })
+                Ok(StructTensor { shape, fields: [].into(), records: Some(records) })
             }
             _ => Err(Error::shape(format!("what counts the records is {}", records.spec()))
                 .wanted(format!("bool of {rank} axes and one of size 0 behind them"))),

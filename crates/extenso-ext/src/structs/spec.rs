@@ -158,7 +158,7 @@ impl TypeSpec for StructSpec {
         if let Some(records) = self.records.as_ref().and_then(|_| components.pop()) {
             return StructTensor::counted(records.tensor()?.clone(), self.rank);
         }
-        let fields: Vec<Field> = self.fields.iter().map(|(name, _)| name.clone()).zip(components).collect();
+        let fields: Arc<[Field]> = self.fields.iter().map(|(name, _)| name.clone()).zip(components).collect();
         Ok(StructTensor { shape: super::sharpened(&self.shape(&fields), &fields), fields, records: None })
     }
 

@@ -91,16 +91,16 @@ fn moment(second: i64) -> NaiveDateTime {
     /// Before this second, of the years that the calendar of the crate has, offsets do not change.
     const LEAST: i64 = -8_000_000_000_000;
     const END: i64 = 2100;
-    let (days, rest) = (second.div_euclid(86_400), second.rem_euclid(86_400));
-    let (year, ..) = civil(days);
     let starts = |year: i64| days_from(year, 1, 1);
-    let is_alike = |like: &i64| {
+    let second = if second < starts(END) * 86_400 {
+        second.max(LEAST)
+    } else {
+        let (days, rest) = (second.div_euclid(86_400), second.rem_euclid(86_400));
+        let (year, ..) = civil(days);
         let length = |year: i64| starts(year + 1) - starts(year);
-        (starts(*like) - starts(year)) % 7 == 0 && length(*like) == length(year)
-    };
-    let second = match (END - 28..END).find(is_alike) {
-        Some(like) if year >= END => (days - starts(year) + starts(like)) * 86_400 + rest,
-        _ => second.max(LEAST),
+        let is_alike = |like: &i64| (starts(*like) - starts(year)) % 7 == 0 && length(*like) == length(year);
+        let like = (END - 28..END).find(is_alike).unwrap_or(END - 1);
+        (days - starts(year) + starts(like)) * 86_400 + rest
     };
     DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc()
 }
