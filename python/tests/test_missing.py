@@ -429,3 +429,46 @@ def test_rows_of_what_has_no_zero_are_padded_with_nothing_or_a_fill() -> None:
     assert ex.to_py(rows.to_tensor(shape=(2, 2))) == [[{"a": 1}, None], [None, None]]
     traced = ex.function(lambda x: x.to_tensor())
     assert ex.to_py(traced(rows)) == [[{"a": 1}], [None]]
+
+
+def test_what_fills_rows_stands_beside_their_elements() -> None:
+    x = ex.constant([[1.0, None, 3.0], [], [None]])
+    column = ex.tensor([[7.0], [8.0], [9.0]])
+    same = ex.constant([[4.0, 5.0, 6.0], [], [9.0]])
+    for fill, wanted in [(column, [[1.0, 7.0, 3.0], [], [9.0]]), (same, [[1.0, 5.0, 3.0], [], [9.0]])]:
+        assert ex.to_py(ex.fill_none(x, fill)) == wanted
+        assert ex.to_py(ex.function(ex.fill_none)(x, fill)) == wanted
+    means = ex.function(lambda x: ex.fill_none(x, ex.mean(x, axis=1, keepdims=True)))
+    assert ex.to_py(means(x)) == [[1.0, 2.0, 3.0], [], [None]] or ex.to_py(means(x))[:2] == [[1.0, 2.0, 3.0], []]
+    with pytest.raises(ex.Error, match="fill_none"):
+        ex.fill_none(x, ex.tensor([1.0, 2.0, 3.0]))
+    deep = ex.constant([[[1, None], [None]], [[None, 2]]])
+    assert ex.to_py(ex.fill_none(deep, ex.tensor([[[7]], [[8]]]))) == [[[1, 7], [7]], [[8, 2]]]
+    texts = ex.constant([["a", None], [None]])
+    assert ex.to_py(ex.fill_none(texts, ex.tensor([["x"], ["y"]]))) == [["a", "x"], ["y"]]
+
+
+def test_a_row_is_filled_as_it_is_in_its_batch() -> None:
+    spec = ex.infer_spec([{"x": [1.0, None], "d": 1.0}])
+    filled = ex.function(lambda r: {"s": ex.sum(ex.fill_none(r["x"], ex.expand_dims(r["d"], -1)), axis=1)})
+    concrete = filled.get_concrete_function(spec)
+    a, b = {"x": [None, None], "d": 10.0}, {"x": [], "d": 20.0}
+    assert ex.to_py(concrete.run([a, b])["s"]) == [20.0, 0.0]
+    assert ex.to_py(concrete.run([a])["s"]) + ex.to_py(concrete.run([b])["s"]) == [20.0, 0.0]
+
+
+def test_records_that_may_be_missing_fill_records_that_are() -> None:
+    x = ex.constant([{"a": {"z": "1", "n": None}, "b": {"z": "2", "n": 5}}, {"a": None, "b": None}, {"a": {"z": "0", "n": 7}, "b": None}, {"a": None, "b": {"z": "3", "n": 6}}])
+    wanted = [{"z": "1", "n": 5}, None, {"z": "0", "n": 7}, {"z": "3", "n": 6}]
+    assert ex.to_py(ex.fill_none(x["a"], x["b"])) == wanted
+    assert ex.to_py(ex.function(lambda x: ex.fill_none(x["a"], x["b"]))(x)) == wanted
+    assert ex.to_py(ex.fill_none(x["a"], x["a"])) == ex.to_py(x["a"])
+    assert ex.to_py(ex.fill_none(x["a"], ex.constant({"z": "?", "n": 0}))) == [{"z": "1", "n": 0}, {"z": "?", "n": 0}, {"z": "0", "n": 7}, {"z": "?", "n": 0}]
+    rows = ex.constant([{"l": [{"n": 1}]}, {"l": None}])["l"]
+    assert ex.to_py(ex.fill_none(rows, [])) == [[{"n": 1}], []]
+
+
+def test_a_column_stands_beside_rows_where_they_are_masked_or_replaced() -> None:
+    x, column = ex.constant([[1, None], [], [3]]), ex.tensor([[True], [False], [False]])
+    assert ex.to_py(ex.mask(x, column)) == ex.to_py(ex.function(ex.mask)(x, column)) == [[1, None], [], [None]]
+    assert ex.to_py(ex.coalesce(x, ex.tensor([[7], [8], [9]]))) == [[1, 7], [], [3]]

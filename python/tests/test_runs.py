@@ -510,3 +510,30 @@ def test_a_function_that_was_traced_for_a_number_of_rows_runs_over_as_many(tmp_p
                     run(b"1.0\n2.0\n6.0\n")
     free = ex.function(lambda x: x - ex.mean(x)).get_concrete_function(ex.TensorSpec([None], "f64"))
     assert free.run(b"1.0\n2.0\n6.0\n").tolist() == [-2.0, -1.0, 3.0]
+
+
+@pytest.mark.parametrize("end", ["json", "parquet", "csv", "avro", "arrow"])
+def test_a_constant_among_results_is_no_column(tmp_path: pathlib.Path, end: str) -> None:
+    f = ex.function(lambda r: {"a": r["x"], "model": "v1"}).get_concrete_function(ex.infer_spec([{"x": 1}]))
+    assert f.run([{"x": 1}])["model"] == "v1"
+    with pytest.raises(ex.Error, match="'model'.*v1.*no row holds it(.|\n)*broadcast_like"):
+        f.run([{"x": 1}], target=str(tmp_path / f"rows.{end}"))
+    nothing = ex.function(lambda r: {"a": r["x"], "model": None}).get_concrete_function(ex.infer_spec([{"x": 1}]))
+    nothing.run([{"x": 1}], target=str(tmp_path / f"rows.{end}"))
+    named = ex.function(lambda r: {"a": r["x"], "model": ex.broadcast_like("v1", r["x"])})
+    named = named.get_concrete_function(ex.infer_spec([{"x": 1}]))
+    assert named.run_ndjson(b'{"x": 1}') == b'{"a":1,"model":"v1"}\n'
+
+
+def test_words_of_no_category_are_looked_at_by_a_traced_function() -> None:
+    words = ex.CategoricalTensor.Spec(ex.TensorSpec([None], "i32"), ex.TensorSpec([None], "string"), False)
+    spec = ex.StructTensorSpec([None], {"t": ex.RaggedTensorSpec([None, None], flat_values_spec=words)})
+    for f, wanted in [(ex.upper, ["A", None]), (ex.string_length, [1, None]), (lambda x: ex.isin(x, ["a"]), [True, None])]:
+
+        def of_first(r: Any, f: Any = f) -> Any:
+            return f(ex.first(r["t"]))
+
+        g = ex.function(lambda r: of_first(r)).get_concrete_function(spec)
+        assert ex.to_py(g.run([{"t": ["a"]}, {"t": []}])) == wanted
+        assert ex.to_py(g.run([{"t": []}])) == [None]
+

@@ -319,3 +319,16 @@ def test_specs_of_unions_are_pickled() -> None:
     rows = ex.constant([{"a": 1}, {"a": 2}]).with_updates({"u": x})
     for value in (x, rows):
         assert pickle.loads(pickle.dumps(value.spec)) == value.spec and ex.to_py(pickle.loads(pickle.dumps(value))) == ex.to_py(value)
+
+
+def test_fields_of_one_spec_have_sizes_of_their_own() -> None:
+    rows, records = ex.RaggedTensorSpec([None, None], "f64"), ex.StructTensorSpec([None], {"n": ex.RaggedTensorSpec([None, None], "i64")})
+    spec = ex.StructTensorSpec([None], {"a": rows, "b": rows, "c": records, "d": records})
+    other = ex.RaggedTensorSpec([None, None], "f64")
+    alike = ex.StructTensorSpec([None], {"a": rows, "b": other, "c": records, "d": records})
+    assert spec == alike == pickle.loads(pickle.dumps(spec)) and hash(spec) == hash(alike)
+    counted = ex.function(lambda r: {"n": ex.num(r["a"]) - ex.num(r["b"]), "m": ex.sum(r["c"]["n"], axis=1) - ex.sum(r["d"]["n"], axis=1)})
+    row = {"a": [1.0], "b": [], "c": {"n": [1, 2]}, "d": {"n": [4]}}
+    made = counted.get_concrete_function(spec).run([row])
+    assert (ex.to_py(made["n"]), ex.to_py(made["m"])) == ([1], [-1])
+

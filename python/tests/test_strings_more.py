@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import unicodedata
 
 import extenso as ex
@@ -44,6 +45,23 @@ def test_slices_are_those_of_python() -> None:
             for step in (-3, -1, 1, 2):
                 got = ex.string_slice(["größe", ""], start, stop, step).tolist()
                 assert got == ["größe"[start:stop:step], ""], (start, stop, step)
+
+
+def test_slices_and_partitions_of_random_texts_are_those_of_python() -> None:
+    rng = random.Random(5)
+    texts = ["".join(rng.choice("ab=ß\u0301€😀\n") for _ in range(rng.randrange(9))) for _ in range(400)]
+    ends = [None, *range(-10, 11), 2**62, -(2**62)]
+    for _ in range(150):
+        start, stop, step = rng.choice(ends), rng.choice(ends), rng.choice([1, 1, 1, 2, -1])
+        assert ex.string_slice(texts, start, stop, step).tolist() == [t[start:stop:step] for t in texts]
+        raw = [t.encode() for t in texts]
+        assert ex.string_slice(ex.tensor(raw), start, stop, step, unit="byte").tolist() == [t[start:stop:step] for t in raw]
+    for sep in ["=", "ab", "ß", "\n", "€😀", "."]:
+        for ours, theirs in ((strings.partition, str.partition), (strings.rpartition, str.rpartition)):
+            parts = [part.tolist() for part in ours(texts, sep)]
+            assert list(zip(*parts, strict=True)) == [theirs(t, sep) for t in texts], sep
+    with pytest.raises(ex.Error, match="string_partition.*empty"):
+        strings.partition(texts, "")
 
 
 def test_parts_are_a_tuple_and_keep_rows() -> None:

@@ -242,6 +242,9 @@ fn mixes_with(def: &TypeDef, types: &Types<'_>) -> bool {
 fn no_handler(op: &OpDef, types: &Types<'_>, declined: &[String]) -> Error {
     let names: Vec<_> = types.iter().map(|t| t.name().to_string()).collect();
     let error = Error::dispatch(format!("no handler takes {}", names.join(", ")))
-        .hint(format!("Register a handler for `{}` or for its class ({}).", op.name, op.class));
+        .hint(format!(
+            "Convert an argument, with `cast`, `to_timestamp` or the like, or register a handler for `{}` or for its class ({}).",
+            op.name, op.class
+        ));
     if declined.is_empty() { error } else { error.note(format!("Declined: {}.", declined.join(", "))) }
 }

@@ -55,7 +55,10 @@ impl Symbol {
             "a symbol of function '{}' ({}) has no data while the function is traced",
             self.function, self.spec
         ))
-        .hint("Use `cond` or `where` instead of branching on it, and ops instead of functions of other libraries.")
+        .hint(
+            "Use `cond` or `where` instead of branching on it, ops instead of functions of other libraries, and `zeros_like`, \
+             `broadcast_like` or `local_index` instead of a size that data say.",
+        )
     }
 
     /// The error of a use after the function's scope closed.

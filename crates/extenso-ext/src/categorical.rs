@@ -157,24 +157,30 @@ impl CategoricalTensor {
     ///
     /// Errors: those of `take`.
     pub fn decoded(&self) -> Result<Value> {
+        self.spread(&self.categories)
+    }
+
+    /// For each element what stands for its category among `each`.
+    ///
+    /// Errors: those of `take`.
+    pub(crate) fn spread(&self, each: &Value) -> Result<Value> {
         // Without a category, all elements are missing, and what stands for them may be anything.
-        if outer(&self.categories) == Some(Dim::Known(0))
-            && !self.codes.shape().dims().unwrap_or_default().contains(&Dim::Known(0))
+        if outer(each) == Some(Dim::Known(0)) && !self.codes.shape().dims().unwrap_or_default().contains(&Dim::Known(0))
         {
-            let padded = pad_to(&self.categories, 1_i64, None, 0, false)?;
+            let padded = pad_to(each, 1_i64, None, 0, false)?;
             let one = typed_ref::<MaskedTensor>(&padded).map_or_else(|| padded.clone(), |one| one.values().clone());
             return ops::take(one, ops::zeros_like(&self.codes)?, 0_i64);
         }
-        match &self.categories {
+        match each {
             // Whether there is a category is known when the graph runs.
-            Value::Tensor(words) if outer(&self.categories).is_some_and(|count| count.known().is_none()) => {
-                let places = ops::indices_along(words, 0)?;
+            Value::Tensor(known) if known.rank() == Some(1) && known.shape().to_dims().is_none() => {
+                let places = ops::indices_along(known, 0)?;
                 let none = ops::equal(ops::sum(ops::ones_like(places)?, Axes::All, false)?, 0)?;
                 let spare =
-                    ops::boolean_mask(ops::expand_dims(zero(words.dtype())?, 0)?, ops::expand_dims(none, 0)?, 0)?;
-                ops::take(ops::concat(vec![self.categories.clone(), spare], 0)?, &self.codes, 0_i64)
+                    ops::boolean_mask(ops::expand_dims(zero(known.dtype())?, 0)?, ops::expand_dims(none, 0)?, 0)?;
+                ops::take(ops::concat(vec![each.clone(), spare], 0)?, &self.codes, 0_i64)
             }
-            _ => ops::take(&self.categories, &self.codes, 0_i64),
+            _ => ops::take(each, &self.codes, 0_i64),
         }
     }
 }
@@ -290,7 +296,7 @@ fn by_categories(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<CategoricalTensor>(x) else { return Ok(None) };
     let made = call_one(call.op, &[Arg::from(&x.categories)], call.attrs)?;
-    answer(ops::take(made, &x.codes, 0_i64)?)
+    answer(x.spread(&made)?)
 }
 
 /// Where the order of categories means something, it is what is compared.

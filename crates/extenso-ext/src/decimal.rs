@@ -175,6 +175,9 @@ pub(crate) fn power(exponent: i64) -> Option<i256> {
 
 /// The integer of a decimal text, which may have an exponent.
 pub(crate) fn number(text: &str, precision: i64, scale: i64) -> Option<i256> {
+    if let Some(value) = narrow::exact(text.as_bytes(), precision, scale) {
+        return Some(i256::from_i128(value));
+    }
     let (negative, digits) = match text.split_at_checked(1)? {
         ("-", rest) => (true, rest),
         ("+", rest) => (false, rest),
@@ -214,6 +217,14 @@ fn power_of(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let is_one = (1..=18).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     if is_one { text.parse().ok() } else { None }
+}
+
+/// Appends the text of an integer with `scale` digits behind the point.
+pub(crate) fn write(value: i256, scale: i64, out: &mut Vec<u8>) {
+    match value.to_i128() {
+        Some(value) => narrow::write(value, scale, out),
+        None => out.extend_from_slice(shown(value, scale).as_bytes()),
+    }
 }
 
 /// The text of an integer with `scale` digits behind the point.

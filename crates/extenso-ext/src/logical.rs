@@ -6,6 +6,7 @@ use crate::args::{again, answer, flat, typed, typed_arg};
 use crate::cells::keys;
 use crate::meaning::order::register_order;
 use crate::meaning::{Meaning, differ, register_moves};
+use crate::temporal::show::text;
 use crate::{Literal, Spelling};
 use extenso_core::attrs::Axes;
 use extenso_core::{Answer, Arg, Call, Class, ExtensionType, Scalar, Target, Tensor, Value, on, ops};
@@ -269,7 +270,9 @@ impl Meaning for JsonTensor {
 pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
     if let Some(x) = typed::<FixedBytesTensor>(value) {
         let uuid = x.kind() == Some("uuid");
-        let show = |bytes: &[u8]| if uuid { Literal::Str(uuid_text(bytes)) } else { Literal::Bytes(bytes.to_vec()) };
+        let show = |bytes: &[u8]| {
+            if uuid { Literal::Str(text(|out| write_uuid(bytes, out))) } else { Literal::Bytes(bytes.to_vec()) }
+        };
         return Ok(Some(x.strings()?.into_iter().map(show).collect()));
     }
     if let Some(x) = typed::<Bool8Tensor>(value) {
@@ -280,14 +283,13 @@ pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
     (0..dense.len()).map(|i| Ok(Literal::Str(dense.str_at(i)?.to_string()))).collect::<Result<Vec<_>>>().map(Some)
 }
 
-/// The text of a uuid: its digits in groups.
-pub(crate) fn uuid_text(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(36);
+/// Appends the text of a uuid: its digits in groups.
+pub(crate) fn write_uuid(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for (i, byte) in bytes.iter().enumerate() {
         if matches!(i, 4 | 6 | 8 | 10) {
-            text.push('-');
+            out.push(b'-');
         }
-        text.push_str(&format!("{byte:02x}"));
+        out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
     }
-    text
 }

@@ -20,12 +20,12 @@ pub(crate) use structure::concat as concat_masked;
 pub(crate) use structure::{mask_may_be_missing, stretched};
 pub(crate) use text::looked_up_values;
 
-use crate::args::{int, typed, typed_arg, typed_ref};
+use crate::args::{int, typed, typed_ref};
 use crate::axes::{dim, outer, rank, zeros_of};
 use crate::guard::of_outer_sizes;
 use crate::missing::coalesce;
 use crate::ragged::RaggedTensor;
-use crate::structs::{Field, StructTensor};
+use crate::structs::{Field, StructTensor, select};
 use crate::union::UnionTensor;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_derive::ExtensionType;
@@ -221,18 +221,17 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
                 masked.filled(fill.clone()).and_then(|filled| fill_none(&filled, fill))
             }
             // Of records that are there, fields may be missing.
-            Ok(None) if typed::<StructTensor>(masked.values()).is_some() => {
-                masked.filled(fill.clone()).and_then(|filled| fill_none(&filled, fill))
-            }
+            Ok(None) if typed_ref::<StructTensor>(masked.values()).is_some() => records_filled(&masked, fill),
             Ok(None) => masked.filled(fill),
             Err(error) => Err(error),
         }
     } else if let Some(ragged) = typed::<RaggedTensor>(x) {
-        fill_none(ragged.values(), fill).and_then(|values| Ok(ragged.with_values(values)?.into_value()))
+        let inside = along_rows(&ragged, fill).and_then(|fill| fill_none(ragged.values(), fill));
+        inside.and_then(|values| Ok(ragged.with_values(values)?.into_value()))
     } else if let Some(records) = typed::<StructTensor>(x) {
-        let record = typed_arg::<StructTensor>(&fill);
+        let record = if let Arg::Value(fill) = &fill { Some(fill).filter(|fill| are_records(fill)) } else { None };
         let field = |(name, value): &Field| {
-            let fill = record.as_ref().map_or_else(|| Ok(fill.clone()), |record| record.field(name).map(Arg::from))?;
+            let fill = record.map_or_else(|| Ok(fill.clone()), |record| select(record, name).map(Arg::Value))?;
             Ok((name.clone(), fill_none(value, fill).map_err(|e| e.at(format!("field '{name}'")))?))
         };
         let fields: Result<Vec<Field>> = records.fields().iter().map(field).collect();
@@ -246,9 +245,59 @@ pub fn fill_none(x: &Value, fill: impl Into<Arg>) -> Result<Value> {
     filled.map_err(|e| e.at_part("fill_none"))
 }
 
+/// Records with records where they are missing, and with the fields of these inside. What fills may be missing too.
+fn records_filled(masked: &MaskedTensor, fill: Arg) -> Result<Value> {
+    let filled = masked.filled(fill.clone())?;
+    match typed_ref::<MaskedTensor>(&filled) {
+        Some(some) => Ok(MaskedTensor::new(fill_none(some.values(), fill)?, some.mask().clone())?.into_value()),
+        None => fill_none(&filled, fill),
+    }
+}
+
+fn are_records(value: &Value) -> bool {
+    typed_ref::<StructTensor>(value).is_some()
+        || typed_ref::<MaskedTensor>(value).is_some_and(|masked| are_records(masked.values()))
+}
+
+/// What fills in the rows of a value: one for each of the row's elements, where it has the axis of the rows.
+fn along_rows(rows: &RaggedTensor, fill: Arg) -> Result<Arg> {
+    let Arg::Value(value) = &fill else { return Ok(fill) };
+    let (given, own) = (rank(value)?, rows.rank()?);
+    let is_one = given + 1 == own && outer(value) == Some(Dim::Known(1));
+    if given + 1 < own || is_one {
+        return Ok(fill);
+    }
+    let along = ops::broadcast_like(value, shape_of_rows(&rows.clone().into_value())?)?;
+    RaggedTensor::from_value(&along)?.values_in(rows.partition()).map(Arg::Value)
+}
+
+/// A column of one element for each row, as one for each element in the rows of `x`; any other value as it is.
+pub(crate) fn column_along(x: &Value, column: &Value) -> Result<Value> {
+    let is_column = matches!(column, Value::Tensor(_)) && dim(column, 1).is_ok_and(|size| size == Dim::Known(1));
+    if !is_column || typed_ref::<RaggedTensor>(x).is_none() {
+        return Ok(column.clone());
+    }
+    ops::broadcast_like(column, shape_of_rows(x)?)
+}
+
+/// Zeros in the rows of a value, whatever it holds and lacks.
+fn shape_of_rows(value: &Value) -> Result<Value> {
+    if let Some(rows) = typed_ref::<RaggedTensor>(value) {
+        return Ok(rows.with_values(shape_of_rows(rows.values())?)?.into_value());
+    }
+    match typed_ref::<MaskedTensor>(value) {
+        Some(masked) => shape_of_rows(&masked.values_there()?),
+        None => zeros_of(value, rank(value)?),
+    }
+}
+
 /// Rows with rows where they are missing; one number for all is for the elements, so that a missing row becomes an empty one.
 fn rows_filled(x: &Value, rows: &RaggedTensor, fill: Arg) -> Result<Value> {
     match &fill {
+        // An empty list is what a missing one becomes.
+        Arg::Value(value @ Value::Tensor(_)) if rank(value)? == 1 && outer(value) == Some(Dim::Known(0)) => {
+            Ok(rows.clone().into_value())
+        }
         Arg::Value(value) if rank(value)? > 0 => coalesce(&[Arg::from(x), fill]),
         Arg::Value(_) | Arg::Scalar(_) | Arg::List(_) => {
             let none = crate::ragged::flatten(ops::slice(rows.values(), 0, 0, Some(vec![0]), 1)?, None)?;

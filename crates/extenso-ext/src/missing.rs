@@ -12,7 +12,7 @@ pub(crate) use pad::{one_more, with_one_more};
 
 use crate::args::typed;
 use crate::axes::{outer, positions, rank, rows_of_one, zeros_of};
-use crate::masked::{MaskedTensor, beside, fill_none, first_there, lists_of, missing_lists, trailing};
+use crate::masked::{MaskedTensor, beside, column_along, fill_none, first_there, lists_of, missing_lists, trailing};
 use crate::ragged::RaggedTensor;
 use crate::ragged::columns::has_rows;
 use crate::structs::{Field, StructTensor, masked_by, select};
@@ -153,7 +153,7 @@ fn where_true(x: &Value, condition: &Value) -> Result<Value> {
     if let Some((x, condition, there)) = rows_there(x, condition)? {
         return masked_by(where_true(&x, &condition)?, &there);
     }
-    let condition = fill_none(condition, false)?;
+    let condition = column_along(x, &fill_none(condition, false)?)?;
     let in_rows = typed::<RaggedTensor>(&condition).is_some();
     if let Some(masked) = typed::<MaskedTensor>(x).filter(|_| in_rows) {
         return masked_by(where_true(masked.values(), &condition)?, masked.mask());
@@ -298,6 +298,10 @@ fn or_else(x: &Value, y: &Arg) -> Result<Value> {
     if !may_lack(x) {
         return Ok(x.clone());
     }
+    let y = &match y {
+        Arg::Value(column) => Arg::Value(column_along(x, column)?),
+        Arg::Scalar(_) | Arg::List(_) => y.clone(),
+    };
     if let Some(mut masked) = under_mask(x)? {
         let is_masked = |x: &Value| typed::<MaskedTensor>(x).is_some();
         if let Arg::Value(y) = y

@@ -3,7 +3,7 @@
 //! Invariant: text that was written reads as the number that it was written of, and a number is read exactly or not at all.
 
 use crate::decimal::{self, DecimalTensorSpec};
-use crate::logical::{FixedBytesTensorSpec, uuid_text};
+use crate::logical::{FixedBytesTensorSpec, write_uuid};
 use crate::temporal::{
     DateTensorSpec, DurationTensorSpec, IntervalTensorSpec, TimeTensorSpec, TimeUnit, TimestampTensorSpec, interval,
     read, show,
@@ -264,14 +264,18 @@ impl Spelling {
 
     /// The text of an integer, whose bytes these are; none of bytes without a text.
     pub fn show(&self, cell: &[u8]) -> String {
-        let wide = integer(cell);
+        show::text(|out| self.write(cell, out))
+    }
+
+    /// Appends the text of an integer, whose bytes these are: ASCII without quotes; none of bytes without a text.
+    pub fn write(&self, cell: &[u8], out: &mut Vec<u8>) {
         match &self.0 {
-            Of::Decimal { scale, .. } => decimal::shown(wide, *scale),
-            Of::Uuid => uuid_text(cell),
-            Of::Interval { parts } => interval::shown(cell, parts),
+            Of::Decimal { scale, .. } => decimal::write(integer(cell), *scale, out),
+            Of::Uuid => write_uuid(cell, out),
+            Of::Interval { parts } => out.extend_from_slice(interval::shown(cell, parts).as_bytes()),
             _ => {
-                let count = wide.to_i128().and_then(|count| i64::try_from(count).ok()).unwrap_or_default();
-                show::text(|out| self.write_count(count, out))
+                let count = integer(cell).to_i128().and_then(|count| i64::try_from(count).ok()).unwrap_or_default();
+                self.write_count(count, out);
             }
         }
     }

@@ -13,7 +13,7 @@ mod text;
 
 pub use bits::Bits;
 pub use borrowed::{BitsRef, ColumnRef, OffsetsRef, TextRef};
-pub use outcome::{BadRow, BadRows, Decoded, MAX_REPORTED, OnError};
+pub use outcome::{BadRow, BadRows, Decoded, MAX_REPORTED, Misfits, OnError};
 pub use rows::RowVec;
 #[cfg(feature = "proto")]
 pub(crate) use rows::full;

@@ -11,7 +11,7 @@ use crate::source::{JsonBlocks, NdjsonSink, Progress, SourceOptions, run_blocks,
 use crate::spelled;
 use extenso_core::{Dense, MAX_EMPTY, Value};
 use extenso_graph::Concrete;
-use extenso_types::{Error, Nest, Path, Result, Spec};
+use extenso_types::{Error, Nest, Path, Result, Segment, Spec, StaticValue};
 use std::io::{BufRead, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,6 +56,7 @@ impl Batch {
     ///
     /// Errors: a value that no record can express; values, or parts of one, with another number of rows.
     pub fn of(value: &Nest<Value>) -> Result<Batch> {
+        check_constants(value, &Path::root())?;
         let value = &value.try_map(|_, value| plain(value))?;
         let spec = value.try_map(|_, v| v.spec())?;
         let records = RecordSpec::new(&spec, &[])?;
@@ -98,6 +99,28 @@ impl Batch {
             }
         }
         Batch::of(&value.try_map(|_, value| extenso_ext::spelled(value))?)
+    }
+}
+
+/// Checks that what is the same for all rows, which no row holds, is nothing.
+///
+/// Errors: another constant, with its path.
+pub(crate) fn check_constants(value: &Nest<Value>, at: &Path) -> Result<()> {
+    let each = |items: &[Nest<Value>]| {
+        items.iter().enumerate().try_for_each(|(i, item)| check_constants(item, &at.child(Segment::Index(i))))
+    };
+    match value {
+        Nest::Static(StaticValue::None) | Nest::Leaf(_) => Ok(()),
+        Nest::Static(constant) => {
+            Err(Error::value(format!("{constant} is the same for all rows, and no row holds it"))
+                .wanted("a value for each row")
+                .hint("Leave it out, or write `broadcast_like(constant, x)` with a column `x` beside it.")
+                .at_path(at))
+        }
+        Nest::List(items) | Nest::Tuple(items) => each(items),
+        Nest::Dict(entries) | Nest::Record(_, entries) => {
+            entries.iter().try_for_each(|(name, item)| check_constants(item, &at.child(Segment::field(name.clone()))))
+        }
     }
 }
 

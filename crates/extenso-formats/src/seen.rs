@@ -305,6 +305,12 @@ pub fn is_rounded(digits: &str) -> bool {
     if value.len() <= 15 || !value.bytes().all(|byte| byte.is_ascii_digit()) {
         return false;
     }
+    // Most integers are told without a text of the float: it holds them, or they do not end as the fewest digits do.
+    match value.parse::<u128>() {
+        Ok(whole) if value.len() < 39 && (whole as f64) as u128 == whole => return false,
+        Ok(_) if !value.ends_with('0') => return true,
+        Ok(_) | Err(_) => {}
+    }
     value.parse().is_ok_and(|float: f64| format!("{float:.0}") != value && format!("{float}") != value)
 }
 

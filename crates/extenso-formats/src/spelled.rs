@@ -61,6 +61,11 @@ pub fn text(spelling: &Spelling, column: &ColumnRef<'_>, row: usize) -> String {
     with_cell(spelling, column, row, |cell| spelling.show(cell))
 }
 
+/// Appends the text of an integer of a column: ASCII without quotes.
+pub fn write(spelling: &Spelling, column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
+    with_cell(spelling, column, row, |cell| spelling.write(cell, out));
+}
+
 /// Checks that the text of an integer of a column is read again: a time of day is one of the day.
 ///
 /// Errors: it is none.
@@ -115,7 +120,7 @@ fn day(spelling: &Spelling) -> Option<i64> {
 }
 
 /// What `f` makes of an integer of a column.
-pub fn with_cell<R>(spelling: &Spelling, column: &ColumnRef<'_>, row: usize, f: impl Fn(&[u8]) -> R) -> R {
+pub fn with_cell<R>(spelling: &Spelling, column: &ColumnRef<'_>, row: usize, f: impl FnOnce(&[u8]) -> R) -> R {
     match column {
         ColumnRef::I32(numbers) => f(&numbers[row].to_le_bytes()),
         ColumnRef::I64(numbers) => f(&numbers[row].to_le_bytes()),

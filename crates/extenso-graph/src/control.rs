@@ -179,7 +179,7 @@ fn join(a: &Nest<Spec>, b: &Nest<Spec>) -> Result<Nest<Spec>> {
             Error::dtype(format!("the branches return {x} and {y}"))
                 .at_path(path)
                 .wanted("one dtype and one type")
-                .hint("Cast one side.")
+                .hint("`cast` changes the dtype of one side; `mask(x, True)` is x as values that may be missing.")
         })
     })
 }

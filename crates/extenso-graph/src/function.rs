@@ -203,14 +203,35 @@ impl Concrete {
         let mut bindings = Bindings::default();
         for ((path, wanted), (_, given)) in self.input.leaves().into_iter().zip(given.leaves()) {
             if !wanted.accepts(given, &mut bindings) {
-                return Error::dtype(format!("found {given}"))
-                    .wanted(wanted.to_string())
-                    .at(format!("argument '{path}'"))
-                    .at(place);
+                let (path, wanted, given) = part_that_differs(path, wanted, given);
+                let error = Error::dtype(format!("found {given}")).wanted(wanted.to_string());
+                let error = match (wanted, given) {
+                    (Spec::Ext(_), Spec::Tensor(_)) => error.hint(
+                        "Lists of one length are dense where no spec says otherwise: give the data to `run`, or `constant` a spec.",
+                    ),
+                    _ => error,
+                };
+                return error.at(format!("argument '{path}'")).at(place);
             }
         }
         Error::internal("arguments were refused that fit").at(place)
     }
+}
+
+/// The innermost part of a spec that does not take what is given, with its path.
+fn part_that_differs<'a>(path: Path, wanted: &'a Spec, given: &'a Spec) -> (Path, &'a Spec, &'a Spec) {
+    let (Spec::Ext(of), Spec::Ext(by)) = (wanted, given) else { return (path, wanted, given) };
+    if of.def != by.def || of.static_data != by.static_data || of.components.len() != by.components.len() {
+        return (path, wanted, given);
+    }
+    for (segment, part) in &of.components {
+        match by.components.iter().find(|(other, _)| other == segment) {
+            Some((_, other)) if part.accepts(other, &mut Bindings::default()) => {}
+            Some((_, other)) => return part_that_differs(path.child(segment.clone()), part, other),
+            None => break,
+        }
+    }
+    (path, wanted, given)
 }
 
 /// The name with the arguments and results: `total(x: f32[?], k: 2) -> f32[]`.

@@ -1,5 +1,6 @@
 """Values of which a tensor says what they count: times, dates, categories, bytes of one width; as NumPy has them."""
 
+import datetime
 from collections.abc import Callable
 from math import prod
 from typing import Any
@@ -156,6 +157,9 @@ def to_numpy(x: Any) -> Any:
             "to_numpy: found a time of day between two microseconds, which is all that `datetime.time` has.\n"
             "Wanted: whole microseconds. Use `cast_unit(x, 'us')`, or `x.values`."
         )
+    times = _times_of_day(_array(x.values).astype(np.int64), x.unit) if isinstance(x, TimeTensor) else None
+    if times is not None:
+        return times
     if isinstance(x, DecimalTensor | IntervalTensor | TimeTensor):
         sizes = [int(size or 0) for size in x.shape]
         flat = x if len(sizes) == 1 else reshape(x, (prod(sizes),))
@@ -171,10 +175,20 @@ def to_numpy(x: Any) -> Any:
 
 def _objects(items: "list[Any]") -> Array:
     """An array whose elements are these objects, lists too."""
-    out = np.empty(len(items), dtype=object)
-    for i, item in enumerate(items):
-        out[i] = item
-    return out
+    return np.fromiter(items, dtype=object, count=len(items))
+
+
+def _times_of_day(counts: Array, unit: str) -> "Array | None":
+    """The objects of `datetime` that so many units since midnight are; none where one is outside of the day."""
+    per_second = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[unit]
+    seconds, below = np.divmod(counts.ravel(), per_second)
+    minutes, second = np.divmod(seconds, 60)
+    hour, minute = np.divmod(minutes, 60)
+    micros = below * 1_000_000 // per_second
+    if ((hour < 0) | (hour > 23)).any():
+        return None
+    parts = (hour.tolist(), minute.tolist(), second.tolist(), micros.tolist())
+    return _objects(list(map(datetime.time, *parts))).reshape(counts.shape)
 
 
 def _array(x: Tensor) -> Array:

@@ -98,6 +98,9 @@ def _optional_text(items: "list[Any]", shape: "tuple[int, ...]", optional: bool,
 
 
 def _text(items: "Sequence[str]", shape: "tuple[int, ...]") -> Any:
+    joined = "".join(items)
+    if joined.isascii():
+        return _joined_text(joined.encode(), items, shape, "string")
     try:
         return _bytes([item.encode() for item in items], shape, "string")
     except UnicodeEncodeError as cause:
@@ -106,8 +109,11 @@ def _text(items: "Sequence[str]", shape: "tuple[int, ...]") -> Any:
 
 
 def _bytes(items: "Sequence[bytes]", shape: "tuple[int, ...]", dtype: str = "bytes") -> Any:
-    """The tensor of byte strings, joined at once: a million of them are a million objects already."""
-    data = b"".join(items)
+    return _joined_text(b"".join(items), items, shape, dtype)
+
+
+def _joined_text(data: bytes, items: "Sequence[str] | Sequence[bytes]", shape: "tuple[int, ...]", dtype: str) -> Any:
+    """The tensor of strings that have so many bytes each, joined at once: a million of them are a million objects already."""
     offsets = np.zeros(len(items) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, items), dtype=np.int64, count=len(items)), out=offsets[1:])
     return _text_of(dtype, shape, offsets, np.frombuffer(data or b"\0", dtype=np.uint8)[: len(data)])

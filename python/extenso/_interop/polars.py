@@ -42,8 +42,9 @@ def from_polars(x: Any) -> Any:
         return _guarded("from_polars", lambda: from_arrow(x.cast(known) if known != x.dtype else x))
     if x.width == 0:
         return StructTensor([x.height], {})
-    known = {name: _known(pl, dtype) for name, dtype in x.schema.items()}
-    changed = {name: dtype for name, dtype in known.items() if dtype != x.schema[name]}
+    # Each look at the schema of a frame makes it anew.
+    known = {name: (dtype, _known(pl, dtype)) for name, dtype in x.schema.items()}
+    changed = {name: dtype for name, (given, dtype) in known.items() if dtype != given}
     return _guarded("from_polars", lambda: from_arrow(x.cast(changed)))
 
 

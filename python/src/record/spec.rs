@@ -32,7 +32,8 @@ impl PyStructSpec {
         for entry in field_specs.items()? {
             let (name, object): (Bound<'_, PyAny>, Bound<'_, PyAny>) = entry.extract()?;
             let name = field_name(&name)?;
-            let spec = spec_of_field(&object, &name)?;
+            // One object may be the spec of several fields, whose sizes differ all the same.
+            let spec = spec_of_field(&object, &name)?.with_sizes_of_its_own();
             check_width(&spec, width).map_err(|e| e.at(format!("field '{name}'")).at("StructTensorSpec")).or_raise()?;
             fields.push((name, spec));
         }

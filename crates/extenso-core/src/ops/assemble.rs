@@ -41,20 +41,25 @@ pub fn assemble(dtype: DType, dims: Dims, sources: &[&Dense], runs: impl Iterato
     Ok(Tensor::from_dense(dtype, dims, storage))
 }
 
+/// Runs of so many bytes are copied together with what lies behind them.
+const SHORT: usize = 32;
+
 fn fixed(width: usize, count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
     let mut block = Block::new(count * width);
-    let mut out = block.bytes_mut();
+    let out = block.bytes_mut();
     let mut buffers: SmallVec<[&[u8]; 16]> = SmallVec::new();
     for source in sources {
         buffers.push(source.fixed()?.as_slice());
     }
+    let mut at = 0;
     for run in runs {
-        let (head, tail) = out.split_at_mut(run.len * width);
+        let (from, len) = (run.start * width, run.len * width);
         match run.source {
-            Some(s) => copy(&buffers[s][run.start * width..(run.start + run.len) * width], head),
-            None => head.fill(0),
+            Some(s) if len <= SHORT => gather::copy_short(buffers[s], from, len, out, at),
+            Some(s) => copy(&buffers[s][from..from + len], &mut out[at..at + len]),
+            None => out[at..at + len].fill(0),
         }
-        out = tail;
+        at += len;
     }
     Ok(Storage::Fixed(block.elements()))
 }

@@ -86,6 +86,10 @@ fn infer_bucketize(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs
 
 fn run_bucketize(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, boundaries, right) = (data(args, 0)?, data(args, 1)?, to_the_right(attrs)?);
+    // Of no data, quantiles are NaN.
+    if x.is_empty() {
+        return one_tensor(Tensor::new::<i64>(x.dims(), &[])?);
+    }
     let buckets = match (x.dtype().is_integer(), boundaries.dtype().is_integer()) {
         (true, true) => buckets(&integers(x)?, &in_order(integers(boundaries)?)?, right),
         (false, false) => buckets(&floats(x)?, &in_order(floats(boundaries)?)?, right),
@@ -114,7 +118,10 @@ fn in_order<T: PartialOrd + Copy>(boundaries: Vec<T>) -> Result<Vec<T>> {
     let faulty = |i: usize| boundaries[i] != boundaries[i] || i > 0 && boundaries[i] < boundaries[i - 1];
     match (0..boundaries.len()).find(|i| faulty(*i)) {
         None => Ok(boundaries),
-        Some(i) => Err(Error::value(format!("the boundary at [{i}] is NaN, or below the one before it"))
+        Some(i) if boundaries[i] != boundaries[i] => {
+            Err(Error::value(format!("the boundary at [{i}] is NaN")).wanted("numbers that do not decrease"))
+        }
+        Some(i) => Err(Error::value(format!("the boundary at [{i}] is below the one before it"))
             .wanted("boundaries that do not decrease")
             .hint("Sort them: `sort(boundaries)`.")),
     }

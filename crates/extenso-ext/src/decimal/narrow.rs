@@ -146,8 +146,24 @@ pub(super) fn of_float(value: f64, power: f64, down: bool) -> Option<i128> {
     ((scaled - nearest).abs() < 0.5 - 1.0 / 128.0).then_some(i128::from(nearest as i64))
 }
 
-/// The integer of a text of digits with a sign and a point; none of a longer or of another text.
+/// The integer of a text of digits with a sign and a point, rounded half to even; none of a longer or of another text.
 pub(super) fn spelled(text: &[u8], scale: i64) -> Option<i128> {
+    let (negative, value, behind) = few_digits(text)?;
+    let value = Shift::of(scale - behind)?.shifted(i128::from(value))?;
+    Some(if negative { -value } else { value })
+}
+
+/// The same where nothing is rounded, and the integer has so many digits at most; none as well where that is not quickly told.
+pub(super) fn exact(text: &[u8], precision: i64, scale: i64) -> Option<i128> {
+    let (negative, value, behind) = few_digits(text)?;
+    let shift = u32::try_from(scale.checked_sub(behind)?).ok().filter(|shift| *shift <= 19)?;
+    let value = i128::from(value) * 10_i128.pow(shift);
+    let most = u32::try_from(precision).ok().and_then(|digits| 10_i128.checked_pow(digits)).unwrap_or(i128::MAX);
+    (value < most).then_some(if negative { -value } else { value })
+}
+
+/// The sign, the digits as a number, and how many of them stand behind the point; none of a longer or of another text.
+fn few_digits(text: &[u8]) -> Option<(bool, u64, i64)> {
     let (negative, rest) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
@@ -161,9 +177,7 @@ pub(super) fn spelled(text: &[u8], scale: i64) -> Option<i128> {
             _ => return None,
         }
     }
-    let behind = point.map_or(0, |point| count - point);
-    let value = Shift::of(scale - behind)?.shifted(i128::from(value)).filter(|_| count > 0)?;
-    Some(if negative { -value } else { value })
+    (count > 0).then_some((negative, value, point.map_or(0, |point| count - point)))
 }
 
 #[cfg(test)]
@@ -205,6 +219,26 @@ mod tests {
             write(value, scale, &mut text);
             assert_eq!(String::from_utf8(text).as_deref(), Ok(shown(wide(value), scale).as_str()));
         }
+    }
+
+    #[test]
+    fn exact_integers_of_texts_are_not_rounded() {
+        for value in integers() {
+            for (behind, scale, precision) in [(0, 0, 38), (2, 2, 10), (2, 5, 20), (5, 2, 20), (3, 30, 38), (1, 4, 76)]
+            {
+                let text = shown(wide(value), behind);
+                let wanted = || {
+                    let moved = value.checked_mul(10_i128.checked_pow(u32::try_from(scale - behind).ok()?)?)?;
+                    let most = 10_i128.checked_pow(precision).unwrap_or(i128::MAX);
+                    (moved.unsigned_abs() < most.unsigned_abs()).then_some(moved)
+                };
+                if let Some(found) = exact(text.as_bytes(), precision.into(), scale) {
+                    assert_eq!(Some(found), wanted(), "{text} at {scale} of {precision}");
+                }
+            }
+        }
+        assert_eq!((exact(b"-12.5", 10, 2), exact(b"1.255", 10, 2), exact(b"99.9", 2, 1)), (Some(-1250), None, None));
+        assert_eq!((exact(b"", 10, 2), exact(b"-", 10, 2), exact(b".", 10, 2)), (None, None, None));
     }
 
     #[test]

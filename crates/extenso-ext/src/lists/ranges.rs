@@ -85,7 +85,7 @@ fn counted(starts: &Arg, limits: &Arg, deltas: &Arg) -> Result<Value> {
     if all.tensor()?.shape().rank() == Some(0) {
         return Err(Error::shape("the arguments are numbers alone")
             .wanted("a vector among them, for rows")
-            .hint("Write `arange(start, stop, step)` for one list."));
+            .hint("Write `arange(start, stop, step)` for one list of Python numbers, or `local_index(x, axis=0)` for one as long as `x`."));
     }
     let dtype = all.tensor()?.dtype();
     let like = |arg: &Arg| match arg {

@@ -95,7 +95,7 @@ fn members_of_all(values: &Value, test: &Value) -> Result<Value> {
         && let Some(words) = x.words()
         && words.dtype() == test.dtype()
     {
-        return ops::take(members_of_one(x.categories(), &test.clone().into(), test.dtype())?, x.codes(), 0);
+        return x.spread(&members_of_one(x.categories(), &test.clone().into(), test.dtype())?);
     }
     match keys_of_both(values, test)? {
         Some([values, test]) => members_of_one(&values, &test, values.tensor()?.dtype()),

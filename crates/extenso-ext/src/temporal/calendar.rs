@@ -12,7 +12,9 @@ use crate::written::each;
 use extenso_core::{Arg, ExtensionType, Tensor, Value, ops};
 use extenso_types::{DType, Error, Result};
 
-const PARTS: &str = "'year', 'quarter', 'month', 'week', 'iso_year', 'day', 'weekday', 'day_of_year', 'hour', 'minute', 'second' or 'nanosecond'";
+/// The parts of a date, and those of a time; a timestamp has both.
+const DAY_PARTS: [&str; 8] = ["year", "quarter", "month", "week", "iso_year", "day", "weekday", "day_of_year"];
+const TIME_PARTS: [&str; 4] = ["hour", "minute", "second", "nanosecond"];
 
 /// One part of each date, time or timestamp, as i64: `year`, `quarter` (from 1), `month`, `week` of the `iso_year`, `day`, `weekday` (Monday
 /// is 0), `day_of_year` (from 1), `hour`, `minute`, `second`, or `nanosecond` within the second.
@@ -40,20 +42,22 @@ fn part_of(x: &Value, part: &str) -> Result<Value> {
         return Ok(x.with_values(part_of(x.values(), part)?)?.into_value());
     }
     if let Some(x) = typed::<DateTensor>(x) {
-        return of_days(&ops::cast(x.days()?, DType::I64)?, part)?.ok_or_else(|| no_part(part, "a date"));
+        return of_days(&ops::cast(x.days()?, DType::I64)?, part)?.ok_or_else(|| no_part(part, "a date", &DAY_PARTS));
     }
     if let Some(x) = typed::<TimeTensor>(x) {
         let unit = x.unit().parse::<TimeUnit>()?;
-        return of_time(&ops::cast(x.values(), DType::I64)?, unit, part)?.ok_or_else(|| no_part(part, "a time"));
+        let found = of_time(&ops::cast(x.values(), DType::I64)?, unit, part)?;
+        return found.ok_or_else(|| no_part(part, "a time", &TIME_PARTS));
     }
     let Some(x) = typed::<TimestampTensor>(x) else {
         return Err(Error::dtype(format!("found {}", x.spec()?)).wanted("timestamps, dates or times"));
     };
-    if let Some(found) = of_days(&days_of(&x)?, part)? {
-        return Ok(found);
-    }
-    let unit = x.unit().parse::<TimeUnit>()?;
-    of_time(&within_day(&x)?, unit, part)?.ok_or_else(|| no_part(part, "a timestamp"))
+    // The offset of a zone is asked for once.
+    let found = match DAY_PARTS.contains(&part) {
+        true => of_days(&days_of(&x)?, part)?,
+        false => of_time(&within_day(&x)?, x.unit().parse::<TimeUnit>()?, part)?,
+    };
+    found.ok_or_else(|| no_part(part, "a timestamp", &[&DAY_PARTS[..], &TIME_PARTS].concat()))
 }
 
 /// The days since 1970-01-01 that timestamps are in, as i64.
@@ -72,8 +76,9 @@ pub(super) fn within_day(x: &TimestampTensor) -> Result<Value> {
     ops::remainder(at.within, per_day(x)?)
 }
 
-fn no_part(part: &str, of: &str) -> Error {
-    Error::value(format!("{of} has no part '{part}'")).wanted(PARTS)
+fn no_part(part: &str, of: &str, parts: &[&str]) -> Error {
+    let named: Vec<String> = parts.iter().map(|part| format!("'{part}'")).collect();
+    Error::value(format!("{of} has no part '{part}'")).wanted(format!("one of {}", named.join(", ")))
 }
 
 fn per_day(x: &TimestampTensor) -> Result<i64> {

@@ -37,19 +37,23 @@ pub fn date_trunc(x: &Value, unit: &str) -> Result<Value> {
 fn begun(x: &Value, unit: &str) -> Result<Value> {
     if let Some(x) = typed::<TimestampTensor>(x) {
         let per_second = x.unit().parse::<TimeUnit>()?.per_second();
-        if let Some(units) = passed_units(&within_day(&x)?, per_second, unit)? {
-            return before(&x, units);
+        if !matches!(unit, "year" | "quarter" | "month" | "week" | "day") {
+            let units = passed_units(&within_day(&x)?, per_second, unit)?;
+            return before(&x, units.ok_or_else(|| no_unit(unit, "a timestamp"))?);
         }
-        let days = passed_days(&days_of(&x)?, unit)?.ok_or_else(|| no_unit(unit, "a timestamp"))?;
-        let passed = ops::add(ops::multiply(days, 86_400 * per_second)?, within_day(&x)?)?;
+        let passed = |x: &TimestampTensor| {
+            let days = passed_days(&days_of(x)?, unit)?.ok_or_else(|| no_unit(unit, "a timestamp"))?;
+            ops::add(ops::multiply(days, 86_400 * per_second)?, within_day(x)?)
+        };
         // Days in which the offset changes are longer or shorter: clocks say when they began.
         return match shown_by_clocks(&x)? {
             Some(shown) => {
-                let begun = when_clocks_show(&earlier(&shown, passed)?, x.unit(), x.zone())?;
+                let local = TimestampTensor::new(shown.tensor()?.clone(), x.unit(), None)?;
+                let begun = when_clocks_show(&earlier(&shown, passed(&local)?)?, x.unit(), x.zone())?;
                 let begun = begun.ok_or_else(|| Error::internal("a zone has no clocks"))?;
                 Ok(x.over(begun)?.into_value())
             }
-            None => before(&x, passed),
+            None => before(&x, passed(&x)?),
         };
     }
     if let Some(x) = typed::<DateTensor>(x) {

@@ -7,7 +7,7 @@ use super::asked;
 use super::levels::checked_columns;
 use super::{to_arrow, to_arrow_field};
 use crate::records::is;
-use crate::run::check_rows;
+use crate::run::{check_constants, check_rows};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, LargeListArray, ListArray, RecordBatch, RecordBatchOptions, StructArray};
 #[cfg(feature = "parquet")]
@@ -27,6 +27,7 @@ const VALUE: &str = "value";
 /// is named `value`; so have records that may be missing.
 /// Errors: a value that Arrow has no array for; values, or parts of one, with another number of rows.
 pub fn record_batch(value: &Nest<Value>) -> Result<RecordBatch> {
+    check_constants(value, &Path::root())?;
     let rows = rows_of(value)?;
     let (fields, columns) = match value {
         Nest::Leaf(leaf) => {

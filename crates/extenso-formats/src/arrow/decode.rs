@@ -12,7 +12,7 @@ mod union;
 
 use super::levels::checked_levels;
 use super::{import, registered};
-use crate::columns::{BadRow, OnError};
+use crate::columns::{BadRow, Misfits, OnError};
 use crate::looks::{in_row, most, provenance, refused, without};
 use crate::names::some_names;
 use crate::records::is;
@@ -80,7 +80,7 @@ pub(crate) fn rows_as(
     known: Vec<BadRow>,
     spec: &Spec,
     on_error: OnError,
-) -> Result<(Value, Vec<BadRow>)> {
+) -> Result<(Value, Misfits)> {
     checked_levels(array.data_type())?;
     let failed = match read_rows(field, array, start, known.clone(), spec, on_error) {
         Err(error) if array.data_type().is_nested() => error,
@@ -97,28 +97,27 @@ fn read_rows(
     known: Vec<BadRow>,
     spec: &Spec,
     on_error: OnError,
-) -> Result<(Value, Vec<BadRow>)> {
+) -> Result<(Value, Misfits)> {
     // Nulls and records without fields take no memory in an array, and a row takes a byte of it here.
     affordable(array.len())?;
-    let faults = Faults::new(known.into_iter().map(|bad| (bad.row, bad)).collect());
+    let faults = Faults::new(Misfits::of(known));
     let noted = (on_error != OnError::Raise).then_some(&faults);
     let source = Source::root(field.clone(), array.slice(0, array.len()), start, noted);
     let read = checked(value(&source, spec)?, spec)?;
-    let mut bad: Vec<BadRow> = faults.into_inner().into_values().collect();
+    let mut bad = faults.into_inner();
     let mut fits = vec![true; array.len()];
-    bad.iter().for_each(|bad| fits[bad.row - start] = false);
+    bad.rows().for_each(|row| fits[row - start] = false);
     for found in refused(&read, Some(&BooleanBuffer::from(&fits[..])), most(on_error))? {
         fits[found.row] = false;
         let found = in_row(found, start);
         if on_error == OnError::Raise {
             return Err(found.error);
         }
-        bad.push(found);
+        bad.note(found.row, || found);
     }
     if bad.is_empty() {
         return Ok((read, bad));
     }
-    bad.sort_by_key(|bad| bad.row);
     Ok((without(read, spec, &fits, on_error)?, bad))
 }
 

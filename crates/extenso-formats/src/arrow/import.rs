@@ -6,7 +6,7 @@ mod typed;
 use super::levels::checked_levels;
 use super::texts::dtype_of;
 use crate::caught::caught;
-use crate::columns::{BadRows, OnError};
+use crate::columns::{BadRows, Misfits, OnError};
 use crate::looks::{Seen, judged};
 use crate::ops::any_rows;
 use crate::policy::halved;
@@ -66,7 +66,7 @@ pub(crate) fn rows_of_field(
     let value = match read(array) {
         Err(_) if on_error != OnError::Raise => {
             let decode = |rows: &ArrayRef, at: usize, _: OnError| {
-                Ok((rows_of_field(field, rows.as_ref(), at, OnError::Raise)?.0, Vec::new()))
+                Ok((rows_of_field(field, rows.as_ref(), at, OnError::Raise)?.0, Misfits::default()))
             };
             return halved(&array.slice(0, array.len()), start, Vec::new(), on_error, (&decode, None));
         }

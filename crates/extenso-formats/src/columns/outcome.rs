@@ -4,6 +4,7 @@
 
 use super::{Bits, Columns};
 use extenso_types::{Error, Path};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What happens to a row that cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -32,6 +33,58 @@ pub struct BadRow {
     pub path: Path,
     /// What the call would have failed with under [`OnError::Raise`].
     pub error: Error,
+}
+
+/// Rows that do not fit, found in any order, and why the first of them do not: to tell it of all would take more memory than the rows.
+#[derive(Clone, Default)]
+pub struct Misfits {
+    rows: BTreeSet<usize>,
+    first: BTreeMap<usize, BadRow>,
+}
+
+impl Misfits {
+    /// These rows.
+    pub fn of(bad: Vec<BadRow>) -> Misfits {
+        let mut misfits = Misfits::default();
+        bad.into_iter().for_each(|bad| misfits.note(bad.row, || bad));
+        misfits
+    }
+
+    /// Notes a row, and why it does not fit if it is one of the first; what was noted of it before stays.
+    pub fn note(&mut self, row: usize, fault: impl FnOnce() -> BadRow) {
+        if !self.rows.insert(row) {
+            return;
+        }
+        let is_one =
+            self.first.len() < MAX_REPORTED || self.first.last_key_value().is_some_and(|(last, _)| row < *last);
+        if is_one {
+            self.first.insert(row, fault());
+        }
+        if self.first.len() > MAX_REPORTED {
+            self.first.pop_last();
+        }
+    }
+
+    /// The rows, in order.
+    pub fn rows(&self) -> impl Iterator<Item = usize> {
+        self.rows.iter().copied()
+    }
+
+    /// Whether all rows fit.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The first rows, in order.
+    pub fn first(self) -> impl Iterator<Item = BadRow> {
+        self.first.into_values()
+    }
+
+    /// The report of the rows, none of which holds defaults.
+    pub fn report(self) -> BadRows {
+        let (rows, first) = (self.rows.into_iter().collect(), self.first.into_values().collect());
+        BadRows { rows, first, ..BadRows::default() }
+    }
 }
 
 /// The rows that could not be read.

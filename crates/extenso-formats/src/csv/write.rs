@@ -137,7 +137,7 @@ impl Cell<'_> {
                 out.extend_from_slice(spelled::bytes(spelling, column, row));
             }
             Content::Spelled(spelling, column) => {
-                out.extend_from_slice(spelled::text(spelling, column, row).as_bytes());
+                spelled::write(spelling, column, row, out);
             }
             Content::Text(text) => {
                 let place = |i: usize| text.offsets.get(i).unwrap_or(0);

@@ -166,7 +166,11 @@ impl Writer<'_> {
                 base64::encode(spelled::bytes(spelling, column, row), out);
                 out.push(b'"');
             }
-            Writer::Spelled(spelling, column, _) => write_string(spelled::text(spelling, column, row).as_bytes(), out),
+            Writer::Spelled(spelling, column, _) => {
+                out.push(b'"');
+                spelled::write(spelling, column, row, out);
+                out.push(b'"');
+            }
             Writer::String(text) => write_string(text_at(text, row), out),
             Writer::Bytes(text) => {
                 out.push(b'"');

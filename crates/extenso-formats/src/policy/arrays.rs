@@ -6,7 +6,7 @@
 #[cfg(feature = "ipc")]
 use crate::arrow::without_runs;
 use crate::arrow::{picked_of, rows_as, with_default};
-use crate::columns::{BadRow, BadRows, MAX_REPORTED, OnError};
+use crate::columns::{BadRow, BadRows, Misfits, OnError};
 use arrow_array::{Array, ArrayRef};
 #[cfg(feature = "ipc")]
 use arrow_array::{cast::AsArray, make_array};
@@ -42,13 +42,13 @@ pub fn field_rows(
     match rows_as(field, rows.as_ref(), start, known.clone(), spec, on_error) {
         Ok((value, faults)) => {
             let mut kept = vec![true; rows.len()];
-            faults.iter().for_each(|fault| kept[fault.row - start] = false);
+            faults.rows().for_each(|row| kept[row - start] = false);
             Ok((value, reported(faults, &kept, on_error)))
         }
         Err(error) if on_error == OnError::Raise => {
             // A column is read after the other: the first row that does not fit may be another's.
             let noted = rows_as(field, rows.as_ref(), start, known, spec, OnError::Skip);
-            Err(noted.ok().and_then(|(_, faults)| faults.into_iter().next()).map_or(error, |first| first.error))
+            Err(noted.ok().and_then(|(_, faults)| faults.first().next()).map_or(error, |first| first.error))
         }
         Err(_) => {
             let decode = |rows: &ArrayRef, at: usize, on_error: OnError| {
@@ -81,9 +81,8 @@ pub fn only_column(rows: &ArrayRef) -> Result<(FieldRef, ArrayRef)> {
 }
 
 /// The report of bad rows, of which each has its place among those that were kept and not.
-fn reported(faults: Vec<BadRow>, kept: &[bool], on_error: OnError) -> BadRows {
-    let mut bad = BadRows { rows: faults.iter().map(|fault| fault.row).collect(), ..BadRows::default() };
-    bad.first = faults.into_iter().take(MAX_REPORTED).collect();
+fn reported(faults: Misfits, kept: &[bool], on_error: OnError) -> BadRows {
+    let mut bad = faults.report();
     if on_error == OnError::Default {
         kept.iter().for_each(|kept| bad.defaulted.push(!kept));
     }
@@ -91,7 +90,7 @@ fn reported(faults: Vec<BadRow>, kept: &[bool], on_error: OnError) -> BadRows {
 }
 
 /// Reads rows of which the first has a number: the value, and the rows that do not fit, where the policy has them noted.
-type Decode<'a> = &'a dyn Fn(&ArrayRef, usize, OnError) -> Result<(Value, Vec<BadRow>)>;
+type Decode<'a> = &'a dyn Fn(&ArrayRef, usize, OnError) -> Result<(Value, Misfits)>;
 
 /// The rows that can be read, where all together cannot; of the spec, or as what they are.
 ///
@@ -105,8 +104,8 @@ pub fn halved(
 ) -> Result<(Value, BadRows)> {
     let decode = &|rows: &ArrayRef, at: usize| Ok(read(rows, at, OnError::Raise)?.0);
     decode(&rows.slice(0, 0), start)?;
-    let (mut kept, mut faults) = (vec![true; rows.len()], known);
-    faults.iter().for_each(|fault| kept[fault.row - start] = false);
+    let (mut kept, mut faults) = (vec![true; rows.len()], Misfits::of(known));
+    faults.rows().for_each(|row| kept[row - start] = false);
     find(rows, (0, rows.len()), start, decode, &mut |row, error: Error| {
         if !kept[row] {
             return;
@@ -117,15 +116,14 @@ pub fn halved(
         if let Ok((_, noted)) = alone
             && !noted.is_empty()
         {
-            faults.extend(noted);
+            noted.first().for_each(|bad| faults.note(bad.row, || bad));
             return;
         }
         let path = error.path().cloned().unwrap_or_else(Path::root);
         let told = error.to_string().starts_with("row ");
         let error = if told { error } else { error.at(format!("row {row}")) };
-        faults.push(BadRow { row, offset: None, path, error });
+        faults.note(row, || BadRow { row, offset: None, path, error });
     });
-    faults.sort_by_key(|fault| fault.row);
     let value = decode(&kept_rows(rows, &kept)?, start)?;
     let bad = reported(faults, &kept, on_error);
     match on_error {

@@ -164,7 +164,7 @@ pub fn put(form: Form, spelling: &Spelling, column: &ColumnRef<'_>, row: usize, 
         match form {
             Form::Text => {
                 spelled::check(spelling, column, row)?;
-                out.extend_from_slice(spelled::text(spelling, column, row).as_bytes());
+                spelled::write(spelling, column, row, out);
             }
             Form::Bytes => out.extend_from_slice(spelled::bytes(spelling, column, row)),
             Form::Timestamp | Form::Duration => {

@@ -1,7 +1,7 @@
 //! Functions of strings that are compositions of ops.
 
-use super::super::{as_string, string_decode, string_encode, string_join};
-use super::{regex_extract, to_hash_bucket_fast, to_hash_bucket_strong};
+use super::super::{add, as_string, greater_equal, string_decode, string_encode, string_join, where_};
+use super::{string_find, string_rfind, substr_each, to_hash_bucket_fast, to_hash_bucket_strong};
 use crate::value::{Arg, Scalar, Value};
 use extenso_types::{Error, Result};
 
@@ -18,9 +18,13 @@ use extenso_types::{Error, Result};
 /// assert_eq!((sep.to_string(), value.to_string()), (r#"["=", ""]"#.into(), r#"["b=c", ""]"#.into()));
 /// ```
 pub fn string_partition(x: impl Into<Arg>, sep: &str) -> Result<[Value; 3]> {
-    let one = escaped(sep).map_err(|e| e.at_part("string_partition"))?;
-    let patterns = [format!(r"(?s)\A(.*?)(?:{one}|\z)"), format!("({one})"), format!(r"(?s)\A.*?{one}(.*)\z")];
-    groups(&x.into(), patterns).map_err(|e| e.at_part("string_partition"))
+    let parts = |x: &Arg| {
+        let (found, at) = place_of(sep, string_find(x, sep, "char")?)?;
+        let before = substr_each(x, 0, where_(&found, &at, i64::MAX)?)?;
+        let after = substr_each(x, where_(&found, behind(&at, sep)?, i64::MAX)?, i64::MAX)?;
+        Ok([before, where_(found, sep, "")?, after])
+    };
+    parts(&x.into()).map_err(|e: Error| e.at_part("string_partition"))
 }
 
 /// What stands before the last `sep` of each string, `sep` itself, and what stands behind it.
@@ -35,22 +39,28 @@ pub fn string_partition(x: impl Into<Arg>, sep: &str) -> Result<[Value; 3]> {
 /// assert_eq!((folder.to_string(), name.to_string()), (r#"["a/b", ""]"#.into(), r#"["c", "d"]"#.into()));
 /// ```
 pub fn string_rpartition(x: impl Into<Arg>, sep: &str) -> Result<[Value; 3]> {
-    let one = escaped(sep).map_err(|e| e.at_part("string_rpartition"))?;
-    let patterns = [format!(r"(?s)\A(.*){one}"), format!("({one})"), format!(r"(?s)\A(?:.*{one})?(.*)\z")];
-    groups(&x.into(), patterns).map_err(|e| e.at_part("string_rpartition"))
+    let parts = |x: &Arg| {
+        let (found, at) = place_of(sep, string_rfind(x, sep, "char")?)?;
+        let before = substr_each(x, 0, where_(&found, &at, 0)?)?;
+        let after = substr_each(x, where_(&found, behind(&at, sep)?, 0)?, i64::MAX)?;
+        Ok([before, where_(found, sep, "")?, after])
+    };
+    parts(&x.into()).map_err(|e: Error| e.at_part("string_rpartition"))
 }
 
-/// The pattern of a text as it stands.
-fn escaped(sep: &str) -> Result<String> {
+/// Whether a separator is found, and its place.
+///
+/// Errors: an empty separator.
+fn place_of(sep: &str, place: Value) -> Result<(Value, Value)> {
     if sep.is_empty() {
         return Err(Error::value("the separator is empty").wanted("a text of at least one character"));
     }
-    Ok(regex::escape(sep))
+    Ok((greater_equal(&place, 0)?, place))
 }
 
-fn groups(x: &Arg, [before, sep, after]: [String; 3]) -> Result<[Value; 3]> {
-    let group = |pattern: String| regex_extract(x, pattern, 1, "");
-    Ok([group(before)?, group(sep)?, group(after)?])
+/// The place behind a separator that begins at one.
+fn behind(at: &Value, sep: &str) -> Result<Value> {
+    add(at, i64::try_from(sep.chars().count()).unwrap_or(i64::MAX))
 }
 
 /// The template with the text of one value in the place of each `{}`, elementwise: `values` broadcast.
@@ -101,7 +111,7 @@ fn between_places(template: &str) -> Result<Vec<String>> {
             ('{' | '}', _, _) => {
                 return Err(Error::value(format!("the template has a single '{c}'"))
                     .wanted("{} for a value")
-                    .hint("A bracket is written twice: {{ or }}."));
+                    .hint("A bracket is written twice: {{ or }}. `format_float` writes floats with so many digits."));
             }
             (c, _, Some(text)) => {
                 text.push(c);

@@ -4,7 +4,7 @@
 
 use super::super::args::{data, one_tensor, tensor_spec};
 use super::texts::{Texts, bytes_of, grown, mapped};
-use super::{in_chars, infer_string, infer_text, part, place, string_spec, text_spec};
+use super::{in_chars, infer_string, infer_text, nth, part, place, string_spec, text_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::position;
 use crate::kernels::pool::affordable;
@@ -273,17 +273,42 @@ fn run_slice(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
     if !in_chars(&slice.unit, x.dtype())? {
         return mapped(x, |i, out| {
             let text = x.text_at(i)?;
+            if slice.step == 1 {
+                let (from, to) = ends(slice, text.len());
+                return out.push(&text[from..to]);
+            }
             places(slice, text.len()).try_for_each(|at| out.write(&text[at..=at]))?;
             out.end()
         });
     }
     mapped(x, |i, out| {
         let text = x.str_at(i)?;
+        if slice.step == 1 {
+            return out.push(between(slice, text).as_bytes());
+        }
         // Where its characters begin, and its end.
         let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         places(slice, starts.len() - 1).try_for_each(|at| out.write(&text.as_bytes()[starts[at]..starts[at + 1]]))?;
         out.end()
     })
+}
+
+/// The characters from one place to another.
+fn between<'a>(slice: &SliceText, text: &'a str) -> &'a str {
+    // Where both count from the front, what is behind needs no look.
+    let from_front = slice.start.is_none_or(|at| at >= 0) && slice.stop.is_some_and(|at| at >= 0);
+    let n = if from_front || text.is_ascii() { text.len() } else { text.chars().count() };
+    let (from, to) = ends(slice, n);
+    let rest = &text[nth(text, from)..];
+    &rest[..nth(rest, to - from)]
+}
+
+/// The first place that a slice of step 1 takes of `n` items, and the one behind its last.
+fn ends(slice: &SliceText, n: usize) -> (usize, usize) {
+    let size = int(n);
+    let place = |at: i64| if at < 0 { (at.saturating_add(size)).max(0) } else { at.min(size) };
+    let (from, to) = (slice.start.map_or(0, place), slice.stop.map_or(size, place));
+    (usize::try_from(from).unwrap_or(0), usize::try_from(to.max(from)).unwrap_or(0))
 }
 
 /// The places that a slice takes of `n` items, as Python's slices do.

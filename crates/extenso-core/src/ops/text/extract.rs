@@ -6,7 +6,7 @@ use super::super::args::{data, one_tensor, tensor_spec};
 use super::edits::{in_unit, integers};
 use super::pattern::{Pattern, compiled};
 use super::split::{Split, partition_spec, rows, vector};
-use super::texts::{Texts, mapped};
+use super::texts::{Texts, mapped_with};
 use super::{bits, in_chars, split, string_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
@@ -217,10 +217,15 @@ fn run_extract(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     let (x, extract) = (data(args, 0)?, Extract::of(attrs)?);
     let pattern = compiled(&extract.pattern)?;
     let group = group(&pattern, extract.group)?;
-    mapped(x, |i, out| {
-        let found = pattern.captures(x.str_at(i)?).and_then(|groups| groups.get(group));
-        out.push(found.map_or(extract.default.as_str(), |found| found.as_str()).as_bytes())
-    })
+    mapped_with(
+        x,
+        || pattern.capture_locations(),
+        |groups, i, out| {
+            let text = x.str_at(i)?;
+            let found = pattern.captures_read(groups, text).and_then(|_| groups.get(group));
+            out.push(found.map_or(extract.default.as_str(), |(from, to)| &text[from..to]).as_bytes())
+        },
+    )
 }
 
 fn infer_find(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {

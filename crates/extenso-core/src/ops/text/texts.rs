@@ -205,6 +205,19 @@ pub(super) fn mapped(x: &Dense, f: impl Fn(usize, &mut Texts) -> Result<()> + Sy
     made(x.dtype(), x.dims(), f)
 }
 
+/// As [`mapped`], with what each part of the elements makes first and works with.
+pub(super) fn mapped_with<S>(
+    x: &Dense,
+    begin: impl Fn() -> S + Sync,
+    f: impl Fn(&mut S, usize, &mut Texts) -> Result<()> + Sync,
+) -> Result<Outputs> {
+    let out = in_parts(x.len(), |mut items, out| {
+        let mut with = begin();
+        items.try_for_each(|i| f(&mut with, i, out))
+    })?;
+    one_tensor(out.finish(x.dtype(), x.dims())?)
+}
+
 /// As many texts as `dims` say, each pushed by `f`.
 ///
 /// Errors: those of `f`; more memory than the system gives.

@@ -5,7 +5,7 @@
 use super::both;
 use crate::arrow::import::{self, Items};
 use crate::arrow::texts::given;
-use crate::columns::BadRow;
+use crate::columns::{BadRow, Misfits};
 use arrow_array::{Array, ArrayRef, cast::AsArray, make_array};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
 use arrow_data::transform::MutableArrayData;
@@ -14,7 +14,6 @@ use extenso_core::Offsets;
 use extenso_core::kernels::pool::affordable;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 
 /// The row of the batch that an item is in.
 #[derive(Clone, Copy)]
@@ -43,8 +42,8 @@ impl Rows<'_> {
     }
 }
 
-/// The rows that do not fit, by their numbers, with the first fault of each.
-pub type Faults = RefCell<BTreeMap<usize, BadRow>>;
+/// The rows that do not fit.
+pub type Faults = RefCell<Misfits>;
 
 /// An array on its way to a spec.
 pub struct Source<'a> {
@@ -143,7 +142,7 @@ impl<'a> Source<'a> {
         match self.faults {
             None => Err(fault().error),
             Some(faults) => {
-                faults.borrow_mut().entry(row).or_insert_with(fault);
+                faults.borrow_mut().note(row, fault);
                 Ok(())
             }
         }
