@@ -13,6 +13,7 @@ use crate::structs::{StructSpec, axis_of_records};
 use crate::temporal::IntervalTensorSpec;
 use extenso_core::TypeSpec;
 use extenso_types::{DType, Dim, Error, ExtSpec, PartitionSpec, Result, Segment, Shape, Spec, StaticValue, TensorSpec};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// More axes than any tensor has; an argument may not ask for more.
@@ -138,8 +139,9 @@ fn of_shape(shape: &Shape, fields: Vec<(Arc<str>, Spec)>) -> Result<StructSpec> 
     if fields.is_empty() {
         return Ok(StructSpec::bare(shape.clone()));
     }
+    let mut names = HashSet::new();
     for (i, (name, _)) in fields.iter().enumerate() {
-        if name.is_empty() || fields[..i].iter().any(|(known, _)| known == name) {
+        if name.is_empty() || !names.insert(name.clone()) {
             return Err(Error::value(format!("field {i} has the name '{name}'")).wanted("a name, and each once"));
         }
     }

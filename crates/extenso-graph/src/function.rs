@@ -12,6 +12,7 @@ use crate::retrace::{Retrace, differences, first_mismatch};
 use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
 use extenso_types::{Bindings, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -113,14 +114,13 @@ impl Concrete {
         };
         let needed = self.graph.inputs.iter().zip(self.graph.needed_inputs()).filter(|(_, needed)| *needed);
         let fields: Vec<Path> = needed.map(|(input, _)| field(&input.path)).collect();
-        let mut required: Vec<Path> = Vec::new();
-        for path in &fields {
-            let deeper = fields.iter().any(|other| other != path && other.starts_with(path));
-            if !deeper && !required.contains(path) {
-                required.push(path.clone());
-            }
-        }
-        required
+        // What has a field below it that is needed stands for nothing itself.
+        let above: HashSet<Path> = fields
+            .iter()
+            .flat_map(|path| (0..path.segments().len()).map(|n| path.segments()[..n].iter().cloned().collect()))
+            .collect();
+        let mut seen = HashSet::new();
+        fields.into_iter().filter(|path| !above.contains(path) && seen.insert(path.clone())).collect()
     }
 
     /// The graph.

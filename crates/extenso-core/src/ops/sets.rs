@@ -3,14 +3,14 @@
 //! Invariant: elements are the same if `equal` says so: NaN differs from NaN, and both zeros are one.
 
 use super::{
-    argsort, boolean_mask, concat, cumulative_sum, equal, indices_along, not_equal, reshape, reshape_like,
-    scatter_add_like, slice, sort, subtract, sum, take,
+    argsort, bin_counts, boolean_mask, concat, cumulative_sum, equal, indices_along, lookup, not_equal, reshape,
+    reshape_like, scatter_add_like, slice, sort, subtract, sum, take, vocabulary,
 };
 use crate::attrs::Axes;
 use crate::ops::{cast, ones_like, zeros_like};
 use crate::tensor::Tensor;
 use crate::value::{Arg, Value};
-use extenso_types::{DType, Result};
+use extenso_types::{DType, DTypeKind, Result};
 
 /// The distinct elements of a tensor and where they stand.
 #[derive(Clone, Debug)]
@@ -49,7 +49,9 @@ pub fn unique_all(x: impl Into<Arg>) -> Result<Unique> {
 /// ```
 pub fn unique_values(x: impl Into<Arg>) -> Result<Value> {
     let values = |x: &Value| {
-        dense(x)?;
+        if is_text(dense(x)?) {
+            return words(x);
+        }
         let sorted = sort(reshape(x, vec![-1_i64])?, -1, false)?;
         boolean_mask(&sorted, firsts(&sorted)?, 0)
     };
@@ -67,7 +69,12 @@ pub fn unique_values(x: impl Into<Arg>) -> Result<Value> {
 /// ```
 pub fn unique_counts(x: impl Into<Arg>) -> Result<(Value, Value)> {
     let counted = |x: &Value| {
-        dense(x)?;
+        if is_text(dense(x)?) {
+            let words = words(x)?;
+            // Each is there once at least, so that none is left out behind the last.
+            let counts = bin_counts(places(x, &words)?, 0)?;
+            return Ok((words, counts));
+        }
         let sorted = sort(reshape(x, vec![-1_i64])?, -1, false)?;
         let first = firsts(&sorted)?;
         let counts = counts(&sorted, &first)?;
@@ -87,11 +94,30 @@ pub fn unique_counts(x: impl Into<Arg>) -> Result<(Value, Value)> {
 /// ```
 pub fn unique_inverse(x: impl Into<Arg>) -> Result<(Value, Value)> {
     let placed = |x: &Value| {
+        if is_text(dense(x)?) {
+            let words = words(x)?;
+            let inverse = places(x, &words)?;
+            return Ok((words, inverse));
+        }
         let groups = Groups::of(x)?;
         let inverse = groups.inverse(x)?;
         Ok((boolean_mask(groups.sorted, groups.first, 0)?, inverse))
     };
     x.into().value().and_then(placed).map_err(|e| e.at_part("unique_inverse"))
+}
+
+fn is_text(x: &Tensor) -> bool {
+    x.dtype().kind() == DTypeKind::Text
+}
+
+/// The distinct texts in order: most texts come more than once, and only those that differ are brought into it.
+fn words(x: &Value) -> Result<Value> {
+    sort(vocabulary(reshape(x, vec![-1_i64])?, None, 1_i64)?, -1, false)
+}
+
+/// The place of each text among the distinct ones.
+fn places(x: &Value, words: &Value) -> Result<Value> {
+    lookup(x, words, -1_i64, 0_i64)
 }
 
 /// Checks that all elements are there and in one shape.

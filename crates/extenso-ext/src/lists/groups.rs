@@ -8,8 +8,9 @@ use crate::axes::{positions, rank};
 use crate::masked::all_as_rows;
 use crate::meaning::order::has_keys;
 use crate::ragged::RaggedTensor;
+use extenso_core::reduce::normalize_axis;
 use extenso_core::{ExtensionType, Value, ops};
-use extenso_types::{DType, Error, Result};
+use extenso_types::{DType, DTypeKind, Error, Result};
 
 /// Values of lists cut into runs of equal neighbours.
 pub(super) struct Runs {
@@ -138,7 +139,17 @@ pub fn run_lengths(x: &Value, axis: i64) -> Result<Value> {
 /// assert_eq!(to_literal(&lists::unique(&x, -1).unwrap()).unwrap().to_string(), "[[1, 3], [], [2]]");
 /// ```
 pub fn unique(x: &Value, axis: i64) -> Result<Value> {
-    along_one(x, axis, &|rows| distinct(rows)).map_err(|e| e.at_part("unique"))
+    let found = if is_vector_of_texts(x) && normalize_axis(axis, 1).is_ok() {
+        ops::unique_values(x)
+    } else {
+        along_one(x, axis, &|rows| distinct(rows))
+    };
+    found.map_err(|e| e.at_part("unique"))
+}
+
+/// Whether a value is texts of one list, which are told apart without bringing all into their order.
+fn is_vector_of_texts(x: &Value) -> bool {
+    matches!(x, Value::Tensor(x) if x.dtype().kind() == DTypeKind::Text && x.rank() == Some(1))
 }
 
 pub(super) fn distinct(rows: &RaggedTensor) -> Result<Value> {
@@ -163,7 +174,12 @@ pub fn unique_with_counts(x: &Value, axis: i64) -> Result<(Value, Value)> {
         let values = ops::take(values, ops::row_starts(&cut)?, 0)?;
         Ok(vec![rows_value(values, &of_rows)?, rows_value(ops::row_lengths(&cut)?, &of_rows)?])
     };
-    along(x, axis, Vec::new(), &|rows, _| counted(rows)).and_then(pair).map_err(|e| e.at_part("unique_with_counts"))
+    let found = if is_vector_of_texts(x) && normalize_axis(axis, 1).is_ok() {
+        ops::unique_counts(x)
+    } else {
+        along(x, axis, Vec::new(), &|rows, _| counted(rows)).and_then(pair)
+    };
+    found.map_err(|e| e.at_part("unique_with_counts"))
 }
 
 /// The distinct elements of each list along `axis`, as [`unique`] gives them, and for each element of the list which of them it is.
@@ -185,6 +201,9 @@ pub fn unique_with_inverse(x: &Value, axis: i64) -> Result<(Value, Value)> {
         Ok(vec![rows_value(values, &of_rows)?, rows.with_values(inverse)?.into_value()])
     };
     let both = || {
+        if is_vector_of_texts(x) && normalize_axis(axis, 1).is_ok() {
+            return ops::unique_inverse(x);
+        }
         let (values, inverse) = pair(along(x, axis, Vec::new(), &|rows, _| numbered(rows))?)?;
         Ok((values, in_shape_of(x, axis, inverse)?))
     };
@@ -214,8 +233,12 @@ pub fn group_by(values: &Value, keys: &Value, axis: i64) -> Result<(Value, Value
         let groups = rows_value(ops::take(values, &sorted.places, 0)?, &cut)?;
         Ok(vec![rows_value(distinct, &of_rows)?, rows_value(groups, &of_rows)?])
     };
-    let axis_of = || extenso_core::reduce::normalize_axis(axis, crate::axes::rank(values)?).map(crate::args::int);
+    let axis_of = || normalize_axis(axis, crate::axes::rank(values)?).map(crate::args::int);
     let of = |axis: i64| {
+        if axis == 0 && is_vector_of_texts(keys) {
+            let (words, places) = ops::unique_inverse(keys)?;
+            return Ok(vec![words, group_by(values, &places, 0)?.1]);
+        }
         let both = [keys.clone(), values.clone()];
         let both = if axis == 0 { both.to_vec() } else { all_as_rows(&both)? };
         along(&both[0], axis, vec![Beside::lists("values", &both[1])], &|keys, beside| grouped(keys, &beside[0]))

@@ -245,8 +245,8 @@ impl Opened {
     /// Errors: a type is not known, with its column; dictionaries that are malformed.
     fn known(&mut self) -> Result<()> {
         let of = |leaf: &usize| self.columns[*leaf].path.segments().first();
-        let is_chosen =
-            |field: &Field| self.chosen.iter().any(|leaf| of(leaf) == Some(&Segment::field(field.name().as_str())));
+        let chosen: HashSet<&Segment> = self.chosen.iter().filter_map(of).collect();
+        let is_chosen = |field: &Field| chosen.contains(&Segment::field(field.name().as_str()));
         let fields = self.metadata.schema().fields().iter();
         fields.filter(|field| !field.metadata().is_empty() && is_chosen(field)).try_for_each(|field| known(field))?;
         self.codecs()?;
