@@ -3,7 +3,7 @@
 //! Holds no logic of records: arguments become values, `extenso_ext::paths` does the work.
 
 use crate::error::{self, OrRaise, guarded};
-use crate::record::{field_name, field_path, path_in, paths_in};
+use crate::record::{field_name, path_in, paths_in, target_in};
 use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::Value;
@@ -91,7 +91,8 @@ impl Paths {
         function: &Object<'py>,
         to: &Object<'py>,
     ) -> PyResult<Object<'py>> {
-        let (whole, to) = (value::from_py(x)?, field_path(to)?);
+        let whole = value::from_py(x)?;
+        let to = target_in(&whole, to)?;
         let paths = paths_in(&whole, paths)?;
         // An exception of the function goes on as it is.
         let mut raised = None;

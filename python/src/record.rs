@@ -114,12 +114,13 @@ impl PyStruct {
 
     /// The records with these fields replaced or added; the other fields keep their buffers.
     ///
-    /// A key is a name, or a tuple of names for a field of records inside, which has the rows of those records.
+    /// A key is a name, or a tuple of names for a field of records inside, which has the rows of those records; so is a text in which `[*]`
+    /// stands for a list.
     fn with_updates(&self, updates: &Bound<'_, PyMapping>) -> PyResult<PyStruct> {
         let mut fields: Vec<(FieldPath, Value)> = Vec::new();
         for entry in updates.items()? {
             let (path, field): (Bound<'_, PyAny>, Bound<'_, PyAny>) = entry.extract()?;
-            let path = field_path(&path)?;
+            let path = target_in(&self.value(), &path)?;
             let field = value::from_py(&field).map_err(|e| at_field(&field, &path.to_string(), e))?;
             fields.push((path, field));
         }
@@ -372,6 +373,14 @@ pub fn path_in(whole: &Value, path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
     }
 }
 
+/// Where a field is to be: as [`field_path`], or a text with `[*]` in it, which goes through lists.
+pub fn target_in(whole: &Value, path: &Bound<'_, PyAny>) -> PyResult<FieldPath> {
+    match path.extract::<String>() {
+        Ok(text) if text.contains("[*]") => Ok(FieldPath::of_text(whole, &text)),
+        Ok(_) | Err(_) => field_path(path),
+    }
+}
+
 /// Some paths in a value; one name or text alone is one path.
 pub fn paths_in(whole: &Value, paths: &Bound<'_, PyAny>) -> PyResult<Vec<FieldPath>> {
     if paths.is_instance_of::<PyString>() {
@@ -403,7 +412,7 @@ pub fn promote<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let whole = value::given("promote", "x", x)?;
     let at = |e| error::at(x.py(), e, "promote");
-    let (path, to) = (path_in(&whole, path).map_err(at)?, field_path(to).map_err(at)?);
+    let (path, to) = (path_in(&whole, path).map_err(at)?, target_in(&whole, to).map_err(at)?);
     value::to_py(x.py(), guarded(|| extenso_ext::promote(&whole, path, to)).or_raise()?)
 }
 
@@ -421,7 +430,7 @@ pub fn broadcast<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let whole = value::given("broadcast", "x", x)?;
     let at = |e| error::at(x.py(), e, "broadcast");
-    let (path, to) = (path_in(&whole, path).map_err(at)?, field_path(to).map_err(at)?);
+    let (path, to) = (path_in(&whole, path).map_err(at)?, target_in(&whole, to).map_err(at)?);
     value::to_py(x.py(), guarded(|| extenso_ext::broadcast(&whole, path, to)).or_raise()?)
 }
 

@@ -472,3 +472,4 @@ def test_a_column_stands_beside_rows_where_they_are_masked_or_replaced() -> None
     x, column = ex.constant([[1, None], [], [3]]), ex.tensor([[True], [False], [False]])
     assert ex.to_py(ex.mask(x, column)) == ex.to_py(ex.function(ex.mask)(x, column)) == [[1, None], [], [None]]
     assert ex.to_py(ex.coalesce(x, ex.tensor([[7], [8], [9]]))) == [[1, 7], [], [3]]
+    assert ex.to_py(ex.mask(x, True)) == ex.to_py(x) and ex.to_py(ex.mask(x, False)) == [[None, None], [], [None]]

@@ -479,3 +479,13 @@ def test_what_other_readers_take_is_taken() -> None:
     assert ex.read_proto([b"\x08\x01"], "\ufeff" + text, "M")["a"].to_py() == [1]
     for said, bytes_ in (('"-_"', b"\xfb"), ('"AR=="', b"\x01"), ('"AB"', b"\0")):
         assert ex.read_json(f'{{"y": {said}}}'.encode(), descriptor=text, message="M")["y"].to_py() == [bytes_]
+
+
+def test_a_oneof_comes_back_from_arrow_and_avro() -> None:
+    text = "syntax='proto3'; message M { oneof o { string s = 1; int32 i = 2; } }"
+    lines = b'{"s":"x"}\n{"i":3}\n{}\n'
+    x = ex.read_json(lines, descriptor=text, message="M", oneof="union", optional="masked")
+    wanted = ex.encode_proto(x, text, "M").tolist()
+    for back in (ex.read_arrow(ex.write_arrow(x)), ex.from_arrow(ex.to_arrow(x)), ex.read_avro(ex.write_avro(x))):
+        assert ex.encode_proto(back, text, "M").tolist() == wanted
+        assert ex.write_json(back, descriptor=text, message="M") == lines

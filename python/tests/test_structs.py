@@ -491,3 +491,13 @@ def test_a_field_of_a_class_of_rows_may_have_the_name_of_a_method() -> None:
     rows = ex.constant(RECORDS)
     assert Sized(rows.values, rows.partition, size=3).size == 3
     assert Sized(rows.values, rows.partition).without("id").field_names() == ["docs", "u"]
+
+
+def test_a_text_with_lists_in_it_is_a_path_for_new_fields_too() -> None:
+    x = ex.constant([{"id": 1, "b": [{"s": 1}, {"s": 2}]}, {"id": 2, "b": []}, {"id": 3, "b": [{"s": 4}]}])
+    assert x.with_updates({"b[*].s": x["b", "s"] * 10}).to_py() == x.with_updates({("b", "s"): x["b", "s"] * 10}).to_py()
+    assert x.with_updates({"b[*].t": x["b", "s"]})["b", "t"].to_py() == [[1, 2], [], [4]]
+    assert x.broadcast("id", "b[*].i")["b", "i"].to_py() == [[1, 1], [], [3]]
+    assert x.with_updates({"b.t": x["id"]}).field_names() == ["id", "b", "b.t"]
+    with pytest.raises(ex.Error):
+        x.with_updates({"c[*].t": x["b", "s"]})

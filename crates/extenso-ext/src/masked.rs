@@ -271,10 +271,10 @@ fn along_rows(rows: &RaggedTensor, fill: Arg) -> Result<Arg> {
     RaggedTensor::from_value(&along)?.values_in(rows.partition()).map(Arg::Value)
 }
 
-/// A column of one element for each row, as one for each element in the rows of `x`; any other value as it is.
+/// A column of one element for each row, or one element for all, as one for each element in the rows of `x`; any other value as it is.
 pub(crate) fn column_along(x: &Value, column: &Value) -> Result<Value> {
-    let is_column = matches!(column, Value::Tensor(_)) && dim(column, 1).is_ok_and(|size| size == Dim::Known(1));
-    if !is_column || typed_ref::<RaggedTensor>(x).is_none() {
+    let is_one = || dim(column, 1).is_ok_and(|size| size == Dim::Known(1)) || rank(column).is_ok_and(|rank| rank == 0);
+    if !matches!(column, Value::Tensor(_)) || !is_one() || typed_ref::<RaggedTensor>(x).is_none() {
         return Ok(column.clone());
     }
     ops::broadcast_like(column, shape_of_rows(x)?)

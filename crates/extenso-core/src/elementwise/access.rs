@@ -207,8 +207,14 @@ pub(super) fn write_lengths(rows: &Rows, start: usize, out: &mut [u64]) {
 
 /// Writes the bytes from `start` on of elements of `size` bytes that are repeated in rows; zeros stand outside them.
 fn repeat_rows(bytes: &[u8], size: usize, rows: &Rows, start: usize, out: &mut [u8]) {
+    /// To find the rows of values takes as long as to write so many of them one by one.
+    const MANY: usize = 16;
     if size == 0 {
         return;
+    }
+    let few = out.len() * rows.nrows() < MANY * rows.nvalues().saturating_mul(size);
+    if few {
+        return repeat_parts(bytes, size, rows, start, out);
     }
     // The rows that begin and end among these values are written together.
     let (from, to) = (start.div_ceil(size), (start + out.len()) / size);

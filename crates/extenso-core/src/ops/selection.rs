@@ -80,7 +80,11 @@ fn infer_concat(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
             ))
             .at(format!("argument {}", i + 1))
             .wanted("the dtype of argument 1")
-            .hint(format!("Write `cast(x, '{}')` around it.", first.dtype)));
+            .hint(match spec.dtype.is_float() && first.dtype.is_integer() {
+                // The other way would cut the floats.
+                true => format!("Write `cast(x, '{}')` around argument 1.", spec.dtype),
+                false => format!("Write `cast(x, '{}')` around it.", first.dtype),
+            }));
         }
         let Some(dims) = spec.shape.dims() else { return Ok(tensor_spec(first.dtype, Shape::unknown())) };
         let alike = dims.len() == out.len() && (0..dims.len()).all(|a| a == at || dims[a].is_compatible_with(out[a]));

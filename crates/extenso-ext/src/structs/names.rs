@@ -50,8 +50,9 @@ impl FieldPath {
                 _ => Some(None),
             };
             let names: Vec<Arc<str>> = path.segments().iter().filter_map(name).collect::<Option<_>>()?;
-            records.field_value(&path).ok().filter(|_| !names.is_empty())?;
-            Some(FieldPath(names))
+            // What goes through lists is a path, also of a field that is to be; dots alone stand in names too.
+            let through_lists = path.segments().contains(&Segment::Each);
+            (!names.is_empty() && (through_lists || records.field_value(&path).is_ok())).then_some(FieldPath(names))
         };
         found().unwrap_or_else(|| FieldPath::from(text))
     }

@@ -128,6 +128,13 @@ impl<'a> Prepare<'_, 'a> {
         for (tag, plan::Field { name, plan }) in (0_i8..).zip(children) {
             let at = at.child(Segment::Field(name.clone()));
             let member = Member::Field(member(oneof, name, &at)?);
+            // What is missing in a member is set in none: Arrow and Avro say so where a union as a whole is missing here.
+            let (rule, plan) = match (rule, plan) {
+                (Rule::One, Plan::Optional { validity, inner }) => {
+                    (Rule::Maybe(self.there(*validity, &items, &at)?), &**inner)
+                }
+                (rule, plan) => (rule, plan),
+            };
             let value = self.value(&member, plan, items.clone(), &at)?;
             out.push(Field { chosen: Some((tags, tag)), ..writer(message, &member, rule, value) });
         }
