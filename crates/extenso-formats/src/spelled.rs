@@ -56,11 +56,6 @@ pub fn tensor(spelling: &Spelling, dims: &[usize], column: Column) -> Result<Ten
     }
 }
 
-/// The text of an integer of a column.
-pub fn text(spelling: &Spelling, column: &ColumnRef<'_>, row: usize) -> String {
-    with_cell(spelling, column, row, |cell| spelling.show(cell))
-}
-
 /// Appends the text of an integer of a column: ASCII without quotes.
 pub fn write(spelling: &Spelling, column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
     with_cell(spelling, column, row, |cell| spelling.write(cell, out));

@@ -152,7 +152,8 @@ fn parts_of(form: Form, spelling: &Spelling, column: &ColumnRef<'_>, row: usize)
         if form == Form::Timestamp { (all.div_euclid(EACH), all.rem_euclid(EACH)) } else { (all / EACH, all % EACH) };
     let parts = i64::try_from(seconds).ok().zip(i32::try_from(nanos).ok());
     parts.filter(|(seconds, nanos)| text_of(form, *seconds, *nanos).is_some()).ok_or_else(|| {
-        let error = Error::value(format!("{} stands here", spelled::text(spelling, column, row)));
+        let text = spelled::with_cell(spelling, column, row, |cell| spelling.show(cell));
+        let error = Error::value(format!("{text} stands here"));
         let wanted = if form == Form::Timestamp { "a time of the years 1 to 9999" } else { "at most 10000 years" };
         Failure::new(0, error.wanted(wanted))
     })
@@ -186,7 +187,9 @@ pub fn put_json(form: Form, spelling: &Spelling, column: &ColumnRef<'_>, row: us
     match form {
         Form::Text => {
             spelled::check(spelling, column, row)?;
-            write_string(spelled::text(spelling, column, row).as_bytes(), out);
+            out.push(b'"');
+            spelled::write(spelling, column, row, out);
+            out.push(b'"');
         }
         Form::Bytes => {
             out.push(b'"');
