@@ -52,7 +52,8 @@ fn a_mask_makes_values_missing() {
     two(r#"[{"a": 1}, {"a": 2}]"#, "[True, False]", mask, r#"[{"a": 1}, None]"#);
     fails(mask(&value("[1, 2]"), &value("[True]")), &["mask", "1", "2"]);
     fails(mask(&value("[1, 2]"), &value("[1, 0]")), &["mask", "bool"]);
-    fails(mask(&value("[[1], []]"), &value("[[True], [False]]")), &["mask", "row"]);
+    two("[[1, 2], [], [3]]", "[[True], [False], [False]]", mask, "[[1, 2], [], [None]]");
+    fails(mask(&value("[[1], []]"), &value("[[True], [False, True]]")), &["mask", "row"]);
     fails(mask(&value("[1, 2]"), &value("[[True], []]")), &["mask"]);
 }
 
