@@ -8,7 +8,7 @@ mod buffer;
 mod spare;
 mod text;
 
-pub(crate) use booleans::in_bytes;
+pub(crate) use booleans::{bits_in_runs, in_bytes};
 pub use booleans::{bits_of_bytes, bytes_of_bits};
 pub use text::join_text;
 

@@ -58,7 +58,9 @@ pub use expand::{collapse, collapse_spec, expand, expand_spec};
 pub use features::{Combiner, embedding_lookup, multi_hot};
 pub use index::{Index, index};
 pub use literal::{Held, Literal, constant, constant_of, to_literal};
-pub use logical::{Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTensorSpec, JsonTensor, JsonTensorSpec};
+pub use logical::{
+    Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTensorSpec, JsonTensor, JsonTensorSpec, write_uuid,
+};
 pub use masked::{MaskedTensor, MaskedTensorSpec, fill_none};
 pub use mean::mean;
 pub use meaning::unread::Unread;

@@ -283,8 +283,14 @@ pub(crate) fn literals(value: &Value) -> Result<Option<Vec<Literal>>> {
     (0..dense.len()).map(|i| Ok(Literal::Str(dense.str_at(i)?.to_string()))).collect::<Result<Vec<_>>>().map(Some)
 }
 
-/// Appends the text of a uuid: its digits in groups.
-pub(crate) fn write_uuid(bytes: &[u8], out: &mut Vec<u8>) {
+/// Appends the text of a uuid, whose 16 bytes these are: its digits in groups.
+///
+/// ```
+/// let mut text = Vec::new();
+/// extenso_ext::write_uuid(&[0x12; 16], &mut text);
+/// assert_eq!(text, b"12121212-1212-1212-1212-121212121212");
+/// ```
+pub fn write_uuid(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     for (i, byte) in bytes.iter().enumerate() {
         if matches!(i, 4 | 6 | 8 | 10) {

@@ -7,6 +7,7 @@ use super::{BLOCK, Source};
 use crate::kernels::bits::{gather_bits, load_bits};
 use crate::kernels::cast::fill;
 use crate::kernels::gather::{repeat, repeat_rows as repeat_whole};
+use crate::kernels::pool::affordable;
 use crate::kernels::reduce::Offset;
 use crate::offsets::with_offsets;
 use crate::partition::Rows;
@@ -79,6 +80,7 @@ pub fn access<'a>(dtype: DType, source: &Source<'a>, dims: &[usize]) -> Result<A
         Storage::Bits(bits) if full => Ok(Access::FullBits(bits)),
         Storage::Bits(bits) => {
             let strides = broadcast_strides(input.dims(), dims)?;
+            affordable(bits.len())?;
             Ok(Access::StridedBits { bytes: bytes_of_bits(bits), strides })
         }
         Storage::Text { .. } | Storage::Boxed(_) => {

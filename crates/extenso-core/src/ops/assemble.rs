@@ -1,14 +1,13 @@
 //! Assembling a tensor from runs of elements of other tensors: the one routine behind concat, take, repeat and the like.
 
-use crate::kernels::bits::{Writer, words};
 use crate::kernels::gather;
 use crate::kernels::pool::{Block, Growing, affordable};
 use crate::kernels::stream::{FAR, past_caches};
 use crate::offsets::{Offsets, with_offsets};
-use crate::tensor::{Dense, Elements, Storage, Tensor, element_count, in_bytes};
+use crate::tensor::{Dense, Elements, Storage, Tensor, bits_in_runs, element_count, in_bytes};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::Value;
-use arrow_buffer::{BooleanBuffer, Buffer, ScalarBuffer};
+use arrow_buffer::{Buffer, ScalarBuffer};
 use extenso_types::{DType, Dims, Error, Result};
 use smallvec::SmallVec;
 
@@ -66,16 +65,15 @@ fn fixed(width: usize, count: usize, sources: &[&Dense], runs: impl Iterator<Ite
 
 fn bits(count: usize, sources: &[&Dense], runs: impl Iterator<Item = Run>) -> Result<Storage> {
     let sources = sources.iter().map(|source| source.bits()).collect::<Result<Vec<_>>>()?;
-    let mut block = Block::new(words(count) * size_of::<u64>());
-    let mut out = Writer::new(block.slice_mut());
-    for Run { source, start, len } in runs {
-        match source {
-            Some(s) => out.copy(sources[s].values(), sources[s].offset() + start, len),
-            None => out.fill(false, len),
+    let bits = bits_in_runs(count, |out| {
+        for Run { source, start, len } in runs {
+            match source {
+                Some(s) => out.copy(sources[s].values(), sources[s].offset() + start, len),
+                None => out.fill(false, len),
+            }
         }
-    }
-    out.finish();
-    Ok(Storage::Bits(BooleanBuffer::new(block.freeze(), 0, count)))
+    });
+    bits.map(Storage::Bits)
 }
 
 /// So many bits are moved together faster than as bytes.

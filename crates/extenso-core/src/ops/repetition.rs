@@ -4,13 +4,12 @@
 
 use super::assemble::gathered;
 use super::{Run, assemble};
-use crate::kernels::bits::{Writer, words};
 use crate::kernels::gather;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::reduce::Offset;
 use crate::offsets::with_offsets;
 use crate::partition::Rows;
-use crate::tensor::{Dense, Elements, Storage, Tensor, element_count};
+use crate::tensor::{Dense, Elements, Storage, Tensor, bits_in_runs, element_count};
 use crate::threads::{pieces, side_by_side, split_at_lengths};
 use crate::value::{Outputs, Value};
 use arrow_buffer::BooleanBuffer;
@@ -31,10 +30,7 @@ pub(super) fn repeat_rows(x: &Dense, rows: &Rows) -> Result<Outputs> {
             affordable(rows.nvalues().saturating_mul(width))?;
             Storage::Fixed(numbers(elements, width, rows))
         }
-        Storage::Bits(bits) if inner == 1 => {
-            affordable(rows.nvalues() / 8)?;
-            Storage::Bits(booleans(bits, rows))
-        }
+        Storage::Bits(bits) if inner == 1 => Storage::Bits(booleans(bits, rows)?),
         Storage::Text { .. } if inner == 1 && rows.covers_all() => {
             return one(gathered(x, &rows.row_ids()?, dims)?);
         }
@@ -78,14 +74,12 @@ fn fill<O: Offset + Sync>(elements: &[u8], width: usize, offsets: &[O], out: &mu
     });
 }
 
-fn booleans(bits: &BooleanBuffer, rows: &Rows) -> BooleanBuffer {
-    let mut block = Block::new(words(rows.nvalues()) * size_of::<u64>());
-    let mut out = Writer::new(block.slice_mut());
-    out.fill(false, rows.first());
-    rows.lengths().enumerate().for_each(|(row, n)| out.fill(bits.value(row), n));
-    out.fill(false, rows.nvalues() - rows.last());
-    out.finish();
-    BooleanBuffer::new(block.freeze(), 0, rows.nvalues())
+fn booleans(bits: &BooleanBuffer, rows: &Rows) -> Result<BooleanBuffer> {
+    bits_in_runs(rows.nvalues(), |out| {
+        out.fill(false, rows.first());
+        rows.lengths().enumerate().for_each(|(row, n)| out.fill(bits.value(row), n));
+        out.fill(false, rows.nvalues() - rows.last());
+    })
 }
 
 fn in_runs(x: &Dense, rows: &Rows, inner: usize, dims: Dims) -> Result<Tensor> {

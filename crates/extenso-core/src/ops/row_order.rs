@@ -86,7 +86,7 @@ fn sorted(data: &Dense, spans: Vec<Range<usize>>, descending: bool) -> Result<Te
                     Ok(Tensor::from_dense(data.dtype(), data.dims().into(), Storage::Fixed(block.elements())))
                 })*
                 DType::Bool => {
-                    let sorted = sorted_bits(data.bits()?, spans.into_iter(), descending);
+                    let sorted = sorted_bits(data.bits()?, spans.into_iter(), descending)?;
                     Tensor::from_bits(data.dims(), sorted)
                 }
                 DType::String | DType::Bytes | DType::Variant => picked(data, &spans, descending),

@@ -6,6 +6,7 @@ use super::args::{data, spec_of, tensor_spec};
 use super::sorting::{by_lines, indices, sortable};
 use crate::attrs::{AttrSet, Attrs};
 use crate::kernels::order::Ordered;
+use crate::kernels::pool::affordable;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::ops::args::one_tensor;
 use crate::tensor::{Dense, bytes_of_bits};
@@ -86,7 +87,10 @@ fn run(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
         ($out:ident; $($d:ident $t:ty),*) => {
             match x.dtype() {
                 $(DType::$d => lines.places(x.as_slice::<$t>()?, values.as_slice::<$t>()?, $out),)*
-                DType::Bool => lines.places(&bytes_of_bits(x.bits()?), &bytes_of_bits(values.bits()?), $out),
+                DType::Bool => {
+                    affordable(x.len().saturating_add(values.len()))?;
+                    lines.places(&bytes_of_bits(x.bits()?), &bytes_of_bits(values.bits()?), $out)
+                }
                 DType::String | DType::Bytes | DType::Variant => lines.places(&texts(x)?, &texts(values)?, $out),
             }
         };

@@ -442,9 +442,10 @@ fn run_slice(args: &[Value], attrs: &dyn AttrSet, out: &[LeafSpec]) -> Result<Ou
     one_tensor(by_strides(x, first * inner, dims, strides)?)
 }
 
-/// The step to the next element along each axis.
+/// The step to the next element along each axis. Where there is no element, sizes may be without end, and no step is taken.
 fn row_major(dims: &[usize]) -> Strides {
-    (0..dims.len()).map(|axis| dims[axis + 1..].iter().product::<usize>().cast_signed()).collect()
+    let step = |axis: usize| dims[axis + 1..].iter().fold(1, |step: usize, n| step.saturating_mul(*n));
+    (0..dims.len()).map(|axis| step(axis).cast_signed()).collect()
 }
 
 fn grad_slice(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {

@@ -9,14 +9,14 @@ use super::positions::{scatter_add_along_axis, take_along_axis};
 use super::{Run, assemble};
 use crate::attrs::{AttrSet, Attrs, Axes};
 use crate::grad::one;
-use crate::kernels::bits::{Writer, count_ones, words};
+use crate::kernels::bits::count_ones;
 use crate::kernels::extremes::{extreme_columns, extreme_rows, top_rows};
 use crate::kernels::order::Ordered;
 use crate::kernels::pool::{Block, affordable};
 use crate::kernels::ranks::ranks;
 use crate::op::{Class, OpDef, OutputSpecs};
 use crate::reduce::{normalize_axes, normalize_axis};
-use crate::tensor::{Dense, Storage, Tensor, bytes_of_bits};
+use crate::tensor::{Dense, Storage, Tensor, bits_in_runs, bytes_of_bits};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Arg, Outputs, Value};
 use arrow_buffer::BooleanBuffer;
@@ -63,8 +63,8 @@ crate::ops! {
 
     /// The positions of the `k` largest elements along the last axis of those where `condition` holds, as i64.
     ///
-    /// Where they are fewer, the first others stand behind them. The order is that of `top_k_indices`. Shapes: `condition` is bool, of the shape of `x`; the last axis has `k` positions. Errors: those of
-    /// `top_k_indices`; a condition of another dtype or shape.
+    /// Where they are fewer, the first others stand behind them. The order is that of `top_k_indices`. Shapes: `condition` is bool, of the
+    /// shape of `x`; the last axis has `k` positions. Errors: those of `top_k_indices`; a condition of another dtype or shape.
     TOP_K_INDICES_WHERE: top_k_indices_where(x, condition; TopK { k: i64 }) = OpDef::general(Class::Axiswise, infer_top_k_where, run_top_k_where)
         .examples(&[("top_k_indices_where([1.0, 3.0, 2.0, 3.0], [True, False, True, False], k=3)", "[2, 0, 1]")]);
 
@@ -219,19 +219,19 @@ pub(super) fn sorted_bits(
     bits: &BooleanBuffer,
     spans: impl Iterator<Item = Range<usize>>,
     descending: bool,
-) -> BooleanBuffer {
-    let mut block = Block::new(words(bits.len()) * size_of::<u64>());
-    let (mut out, mut end) = (Writer::new(block.slice_mut()), 0);
-    for span in spans {
-        let ones = count_ones(bits.values(), bits.offset() + span.start, span.len());
-        let first = if descending { ones } else { span.len() - ones };
-        out.fill(false, span.start - end);
-        out.fill(descending, first);
-        out.fill(!descending, span.len() - first);
-        end = span.end;
-    }
-    out.finish();
-    BooleanBuffer::new(block.freeze(), 0, bits.len())
+) -> Result<BooleanBuffer> {
+    bits_in_runs(bits.len(), |out| {
+        let mut end = 0;
+        for span in spans {
+            let ones = count_ones(bits.values(), bits.offset() + span.start, span.len());
+            let first = if descending { ones } else { span.len() - ones };
+            out.fill(false, span.start - end);
+            out.fill(descending, first);
+            out.fill(!descending, span.len() - first);
+            end = span.end;
+        }
+        out.fill(false, bits.len() - end);
+    })
 }
 
 /// As `with_elements`, of numbers for texts of which few differ: for what looks at their order alone.
@@ -271,7 +271,7 @@ fn run_sort(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
                 })*
                 DType::Bool => {
                     let lines = (0..data.len()).step_by(n.max(1)).map(|at| at..at + n);
-                    Tensor::from_bits(data.dims(), sorted_bits(data.bits()?, lines, attrs.descending))?
+                    Tensor::from_bits(data.dims(), sorted_bits(data.bits()?, lines, attrs.descending)?)?
                 }
                 DType::String | DType::Bytes | DType::Variant => {
                     affordable(to_order(data.len(), n))?;

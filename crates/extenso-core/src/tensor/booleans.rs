@@ -1,7 +1,7 @@
 //! Booleans as bytes, and bytes as booleans: what moves one by one moves faster as bytes than as bits.
 
 use super::{Dense, Storage, Tensor};
-use crate::kernels::bits::{gather_bits, spread, words};
+use crate::kernels::bits::{Writer, gather_bits, spread, words};
 use crate::kernels::elements::Elements;
 use crate::kernels::pool::{Block, affordable};
 use crate::threads::{pieces, side_by_side};
@@ -30,6 +30,18 @@ pub fn bits_of_bytes(bytes: &[u8]) -> BooleanBuffer {
     let parts = bytes.chunks(piece).zip(block.slice_mut::<u64>().chunks_mut(piece / 64)).collect();
     side_by_side(parts, |(bytes, out)| gather_bits(bytes, out));
     BooleanBuffer::new(block.freeze(), 0, bytes.len())
+}
+
+/// So many booleans, which `write` adds one run after the other.
+///
+/// Errors: more than memory holds.
+pub(crate) fn bits_in_runs(len: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<BooleanBuffer> {
+    affordable(len / 8)?;
+    let mut block = Block::new(words(len) * size_of::<u64>());
+    let mut out = Writer::new(block.slice_mut());
+    write(&mut out);
+    out.finish();
+    Ok(BooleanBuffer::new(block.freeze(), 0, len))
 }
 
 /// The elements of a piece of so many: a multiple of those of a word.

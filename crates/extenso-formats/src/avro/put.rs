@@ -2,7 +2,6 @@
 //!
 //! Invariant: a row is written without a look at the schema, which says what its bytes are.
 
-use super::numbers::uuid_text;
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 
 /// How the values of one place are written.
@@ -75,7 +74,10 @@ impl Put {
             Put::U32(numbers) => put_long(numbers[row].into(), out),
             Put::Cells(bytes, width) => out.extend_from_slice(&bytes[row * width..(row + 1) * width]),
             Put::Decimal(bytes, width) => put_decimal(&bytes[row * width..(row + 1) * width], out),
-            Put::Uuid(bytes) => put_text(uuid_text(&bytes[row * 16..(row + 1) * 16]).as_bytes(), out),
+            Put::Uuid(bytes) => {
+                put_long(36, out);
+                extenso_ext::write_uuid(&bytes[row * 16..(row + 1) * 16], out);
+            }
             Put::Text32(ends, bytes) => put_text(&bytes[place(ends[row])..place(ends[row + 1])], out),
             Put::Text64(ends, bytes) => put_text(&bytes[place(ends[row])..place(ends[row + 1])], out),
             Put::Optional(nulls, inner) => {

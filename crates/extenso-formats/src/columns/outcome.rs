@@ -130,3 +130,24 @@ pub struct Decoded {
     /// The rows that could not be read.
     pub bad: BadRows,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_misfits_are_told_of_whatever_order_they_are_found_in() {
+        let mut misfits = Misfits::default();
+        // Each row is found twice, by two columns.
+        let found = (0..1000_usize).flat_map(|i| [(i * 389 % 1000, "one"), (i * 617 % 1000, "other")]);
+        let mut firsts = BTreeMap::new();
+        for (row, column) in found.filter(|(row, _)| row % 3 != 1) {
+            let fault = || BadRow { row, offset: None, path: Path::root(), error: Error::data(column) };
+            firsts.entry(row).or_insert_with(fault);
+            misfits.note(row, fault);
+        }
+        let report = misfits.report();
+        assert_eq!(report.rows, firsts.keys().copied().collect::<Vec<_>>());
+        assert_eq!(report.first, firsts.into_values().take(MAX_REPORTED).collect::<Vec<_>>());
+    }
+}
