@@ -489,3 +489,58 @@ def test_a_concrete_function_of_any_arguments_is_called_as_it_was_written() -> N
     assert behind([1], [2], [3]).tolist() == behind([1], ([2], [3])).tolist() == [7]
     pair = ex.function(lambda pair, y: pair[0] + pair[1] * y).get_concrete_function((vector, vector), vector)
     assert pair(([1], [2]), [3]).tolist() == [7]
+
+
+def _records(names: list[str], prices: object, tags: object, more: bool = False) -> ex.StructTensor:
+    fields = {"name": names, "prices": prices, "tags": tags} | ({"more": names} if more else {})
+    return ex.constant([dict(zip(fields, row, strict=True)) for row in zip(*fields.values(), strict=True)])  # type: ignore[return-value]
+
+
+def _calling(f: ex.ConcreteFunction) -> ex.Function:
+    return ex.function(lambda x: f(x), name="outer")
+
+
+def test_arguments_in_other_forms_are_cast_where_nothing_is_lost() -> None:
+    deep = ex.RaggedTensorSpec([None, None, None], "f64")
+    some = ex.MaskedTensorSpec(ex.RaggedTensorSpec([None, None], "f64"), ex.TensorSpec([None], "bool"))
+    none = ex.MaskedTensorSpec(ex.TensorSpec([None], "f64"), ex.TensorSpec([None], "bool"))
+    none_in = ex.RaggedTensorSpec([None, None], flat_values_spec=none)
+    short = ex.RaggedTensorSpec([None, None], "i64", row_splits_dtype="i32")
+    for spec, values in [
+        (ex.TensorSpec([None], "f64"), [ex.constant([1, 2], ex.TensorSpec([None], "i32")), ex.constant([0.5])]),
+        (ex.RaggedTensorSpec([None, None], "f64"), [ex.constant([[1.0, 2.0], [3.0, 4.0]]), ex.constant([[1.0], []])]),
+        (deep, [ex.constant([[[1.0, 2.0]], [[3.0, 4.0]]]), ex.constant([[[1.0], [2.0]], []]), ex.constant([[[1.0, 2.0], [2.0]]])]),
+        (some, [ex.constant([[1.0, 2.0], [3.0, 4.0]]), ex.constant([[1.0], None]), ex.constant([[1.0], []])]),
+        (none_in, [ex.constant([[1.0, None], [3.0, 4.0]]), ex.constant([[1.0, 2.0]]), ex.constant([[1.0], []])]),
+        (short, [ex.constant([[1], [2, 3]]), ex.constant([[1, 2], [3, 4]])]),
+    ]:
+        f = ex.function(lambda x: x, name="same").get_concrete_function(spec)
+        outer = _calling(f)
+        for value in values:
+            assert ex.to_py(f(value)) == ex.to_py(value) == ex.to_py(ex.function(lambda x: x, [spec])(value))
+            # How many values there are is not known of offsets that are narrowed when a graph runs.
+            assert spec is short or ex.to_py(outer(value)) == ex.to_py(value)
+    same_lengths = _records(["a", "b"], [[1.0], [2.0]], [["x"], ["y"]], more=True)
+    f = ex.function(lambda r: {"sum": ex.sum(r["prices"], axis=1), "tags": r["tags"]}, name="f").get_concrete_function(
+        ex.StructTensorSpec([None], {
+            "tags": ex.MaskedTensorSpec(ex.RaggedTensorSpec([None, None], "string"), ex.TensorSpec([None], "bool")),
+            "prices": ex.RaggedTensorSpec([None, None], "f64"),
+        })
+    )
+    assert ex.to_py(f(same_lengths)) == {"sum": [1.0, 2.0], "tags": [["x"], ["y"]]}
+
+
+def test_what_a_cast_would_lose_is_refused() -> None:
+    rows = ex.RaggedTensorSpec([None, None], "f64")
+    for spec, value, text in [
+        (rows, ex.constant([[1.0], None]), r"argument 'x'"),
+        (rows, ex.constant([[1.0, None]]), r"argument 'x'"),
+        (rows, ex.constant([1.0]), r"argument 'x': found f64\[1\]"),
+        (rows, ex.constant([[1], [2, 3]]), r"argument 'x\[\*\]': found i64\[3\]"),
+        (ex.TensorSpec([None], "f32"), ex.constant([1.0]), r"found f64\[1\]"),
+        (ex.TensorSpec([2], "f64"), ex.constant([1.0]), r"found f64\[1\]"),
+        (ex.StructTensorSpec([None], {"a": ex.TensorSpec([None], "i64")}), ex.constant([{"b": 1}]), r"argument 'x'"),
+    ]:
+        f = ex.function(lambda x: x, name="same").get_concrete_function(spec)
+        with pytest.raises((TypeError, ValueError), match=text):
+            f(value)

@@ -4,9 +4,11 @@
 //! a type that is not registered keeps its values as [`OpaqueExtension`], components and all.
 //! Taking apart and rebuilding call no ops.
 
+mod cast;
 mod named;
 mod opaque;
 
+pub use cast::cast;
 pub use named::rebuild_named;
 pub use opaque::OpaqueExtension;
 
@@ -68,6 +70,11 @@ pub trait TypeSpec: Sized + Clone + Send + Sync + 'static {
     /// Checks what specs can tell of a value of a type that refines this one. Runs on every rebuild, before the type's own checks.
     fn validate_refined(_spec: &ExtSpec, _components: &[Value]) -> Result<()> {
         Ok(())
+    }
+
+    /// A value of another type as one of this spec, if it has such a form and nothing is lost; see [`cast`].
+    fn cast(_value: &Value, _wanted: &ExtSpec) -> Result<Option<Value>> {
+        Ok(None)
     }
 
     /// The value as one tensor, for ops that no handler takes.
@@ -229,6 +236,13 @@ pub trait TypeBehavior: Send + Sync {
     fn checks_data(&self) -> bool {
         true
     }
+
+    /// A value of another type as one of this, if it has such a form.
+    ///
+    /// Errors: those of the ops.
+    fn cast(&self, _value: &Value, _wanted: &ExtSpec) -> Result<Option<Value>> {
+        Ok(None)
+    }
 }
 
 struct Typed<S>(std::marker::PhantomData<fn() -> S>);
@@ -248,6 +262,10 @@ impl<S: TypeSpec> TypeBehavior for Typed<S> {
 
     fn checks_data(&self) -> bool {
         S::CHECKS_DATA
+    }
+
+    fn cast(&self, value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
+        S::cast(value, wanted)
     }
 }
 

@@ -262,6 +262,16 @@ fn provided(definition: &Definition, roots: &Roots) -> TokenStream {
             }
         }
     });
+    let cast = options.cast.as_ref().map(|path| {
+        quote! {
+            fn cast(
+                value: &#core::Value,
+                wanted: &#types::ExtSpec,
+            ) -> #types::Result<::core::option::Option<#core::Value>> {
+                #path(value, wanted)
+            }
+        }
+    });
     let to_tensor = options.to_tensor.as_ref().map(|path| {
         quote! {
             fn to_tensor(value: &#ident) -> ::core::option::Option<#types::Result<#core::Tensor>> {
@@ -278,7 +288,7 @@ fn provided(definition: &Definition, roots: &Roots) -> TokenStream {
     });
     quote! {
         const CHECKS_DATA: bool = #checks_data;
-        #validate #validate_data #guard #validate_refined #to_tensor #dispatch_types
+        #validate #validate_data #guard #validate_refined #cast #to_tensor #dispatch_types
     }
 }
 

@@ -26,6 +26,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `validate_data = path` | the same for what only data can tell; runs when components came from outside |
 /// | `guard = path` | `fn(Self) -> Result<Self>`, which puts the same into the graph where components are symbols |
 /// | `validate_refined = path` | `fn(&ExtSpec, &[Value]) -> Result<()>`; checks a value of a type that refines this one |
+/// | `cast = path` | `fn(&Value, &ExtSpec) -> Result<Option<Value>>`, a value of another type as one of this |
 /// | `to_tensor = path` | `fn(&Self) -> Result<Tensor>`, for ops that no handler takes |
 /// | `dispatch_types = ["space/Name"]` | the types that this one's handlers mix with; any unless given |
 /// | `handlers = path` | `fn(&Arc<TypeDef>)`, called once when the type is defined, to register handlers |

@@ -25,6 +25,7 @@ pub struct Options {
     pub validate_data: Option<Path>,
     pub guard: Option<Path>,
     pub validate_refined: Option<Path>,
+    pub cast: Option<Path>,
     pub to_tensor: Option<Path>,
     pub dispatch_types: Option<Vec<LitStr>>,
     pub handlers: Option<Path>,
@@ -115,6 +116,7 @@ impl Options {
             "validate_data" => set(&mut self.validate_data, meta, path),
             "guard" => set(&mut self.guard, meta, path),
             "validate_refined" => set(&mut self.validate_refined, meta, path),
+            "cast" => set(&mut self.cast, meta, path),
             "to_tensor" => set(&mut self.to_tensor, meta, path),
             "dispatch_types" => set(&mut self.dispatch_types, meta, names),
             "handlers" => set(&mut self.handlers, meta, path),
@@ -127,7 +129,7 @@ impl Options {
     }
 }
 
-const STRUCT_KEYS: &str = "name, version, refines, validate, validate_data, guard, validate_refined, to_tensor, dispatch_types, handlers, crate";
+const STRUCT_KEYS: &str = "name, version, refines, validate, validate_data, guard, validate_refined, cast, to_tensor, dispatch_types, handlers, crate";
 const FIELD_KEYS: &str = "static, itself, each, component, component = \"name\"";
 
 fn unknown(meta: &ParseNestedMeta<'_>, wanted: &str) -> Error {

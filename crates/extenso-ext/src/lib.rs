@@ -7,6 +7,7 @@ mod args;
 mod axes;
 mod batchable;
 mod by_rows;
+mod casts;
 mod categorical;
 mod cells;
 mod cross;

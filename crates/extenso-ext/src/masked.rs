@@ -43,7 +43,7 @@ use std::fmt;
 /// assert_eq!(MaskedTensor::from_value(&y).unwrap().to_string(), "[11, None, 13]");
 /// ```
 #[derive(Clone, ExtensionType)]
-#[extenso(name = "extenso/MaskedTensor", validate = fits, guard = guarded, handlers = handlers::register)]
+#[extenso(name = "extenso/MaskedTensor", validate = fits, guard = guarded, cast = crate::casts::masked, handlers = handlers::register)]
 pub struct MaskedTensor {
     #[extenso(itself)]
     values: Value,

@@ -48,7 +48,7 @@ use std::fmt;
 /// assert_eq!(x.to_string(), "[[1, 2], [], [3]]");
 /// ```
 #[derive(Clone, ExtensionType)]
-#[extenso(name = "extenso/RaggedTensor", validate = fits, handlers = handlers::register)]
+#[extenso(name = "extenso/RaggedTensor", validate = fits, cast = crate::casts::rows, handlers = handlers::register)]
 pub struct RaggedTensor {
     #[extenso(each)]
     values: Value,
@@ -196,7 +196,7 @@ pub(crate) fn cut_in(lengths: Value, length: Option<usize>, index: DType) -> Res
 }
 
 /// The same with splits of a dtype.
-fn cut_as(lengths: Value, index: DType) -> Result<RowPartition> {
+pub(crate) fn cut_as(lengths: Value, index: DType) -> Result<RowPartition> {
     if index == DType::I64 {
         return ops::partition_from_lengths(lengths)?.partition().cloned();
     }

@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::passes::{optimize, optimize_traced};
 use crate::program::Program;
 use crate::retrace::{Retrace, differences, first_mismatch};
-use extenso_core::{Provenance, Value, current_scope, pack, without_ops};
+use extenso_core::{Provenance, Value, cast, current_scope, pack, without_ops};
 use extenso_types::{Bindings, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -138,19 +138,32 @@ impl Concrete {
         accepts(&self.input, args)
     }
 
-    /// Calls the function.
+    /// Calls the function; arguments of other types are cast to those of the signature where nothing is lost, see [`cast`].
     ///
     /// Errors: arguments that the signature does not accept, with path, found and wanted; those of the ops.
     pub fn call(&self, args: &Nest<Value>) -> Result<Nest<Value>> {
-        let specs = args.try_map(|_, value| value.spec())?;
-        if !self.accepts(&specs) {
+        self.call_leaves(&self.fitted(args)?)
+    }
+
+    /// The leaves of arguments that are made to fit the signature.
+    fn fitted(&self, args: &Nest<Value>) -> Result<Vec<Value>> {
+        let specs = specs_of(args)?;
+        if self.accepts(&specs) {
+            return leaves_of(args);
+        }
+        if self.input.assert_same_structure(&specs).is_err() {
             return Err(self.mismatch(&specs));
         }
-        let mut leaves = Vec::new();
-        for (_, value) in args.leaves() {
-            value.push_leaves(&mut leaves)?;
+        let wanted = self.input.leaves();
+        let mut wanted = wanted.iter();
+        let fitted = args.try_map(|_, value| match wanted.next() {
+            Some((_, wanted)) => Ok(cast(value, wanted)?.unwrap_or_else(|| value.clone())),
+            None => Err(Error::internal("nests of one structure have as many leaves")),
+        })?;
+        match self.accepts(&specs_of(&fitted)?) {
+            true => leaves_of(&fitted),
+            false => Err(self.mismatch(&specs)),
         }
-        self.call_leaves(&leaves)
     }
 
     /// Calls the function on leaves that its signature is known to accept.
@@ -205,12 +218,6 @@ impl Concrete {
             if !wanted.accepts(given, &mut bindings) {
                 let (path, wanted, given) = part_that_differs(path, wanted, given);
                 let error = Error::dtype(format!("found {given}")).wanted(wanted.to_string());
-                let error = match (wanted, given) {
-                    (Spec::Ext(_), Spec::Tensor(_)) => error.hint(
-                        "Lists of one length are dense where no spec says otherwise: give the data to `run`, or `constant` a spec.",
-                    ),
-                    _ => error,
-                };
                 return error.at(format!("argument '{path}'")).at(place);
             }
         }
@@ -248,6 +255,16 @@ impl fmt::Display for Concrete {
         }
         write!(f, " -> {}", self.output)
     }
+}
+
+fn specs_of(args: &Nest<Value>) -> Result<Nest<Spec>> {
+    args.try_map(|_, value| value.spec())
+}
+
+fn leaves_of(args: &Nest<Value>) -> Result<Vec<Value>> {
+    let mut leaves = Vec::new();
+    args.leaves().into_iter().try_for_each(|(_, value)| value.push_leaves(&mut leaves))?;
+    Ok(leaves)
 }
 
 /// Whether values of the specs `given` may stand where `wanted` are wanted.

@@ -6,7 +6,7 @@ use crate::pointers::PointerMap;
 use crate::tensor::PyTensor;
 use crate::variable::PyVariable;
 use crate::{arg, literal, nests, spec, value};
-use extenso_core::{Tensor, Value, Variable};
+use extenso_core::{Tensor, Value, Variable, cast};
 use extenso_types::{Bindings, Error, Nest, Spec, StaticValue, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
@@ -115,12 +115,16 @@ fn stand_in(at: usize, spec: &TensorSpec) -> Variable {
     made
 }
 
-/// The nest of an object that is to be like `wanted`: numbers, lists, dicts and arrays become values where that has specs.
+/// The nest of an object that is to be like `wanted`: numbers, lists, dicts and arrays become values where that has specs, and values
+/// of other types those of the specs where nothing is lost.
 ///
 /// Errors: what is no value of the spec, with its path; those of [`py_to_nest`].
 pub fn py_to_nest_like(object: &Bound<'_, PyAny>, wanted: &Nest<Spec>, variables: &Variables) -> PyResult<Nest<Value>> {
     match wanted {
-        Nest::Leaf(_) if arg::is_value(object) => value::from_py(object).map(Nest::Leaf),
+        Nest::Leaf(spec) if arg::is_value(object) => {
+            let value = value::from_py(object)?;
+            Ok(Nest::Leaf(cast(&value, spec).or_raise()?.unwrap_or(value)))
+        }
         Nest::Leaf(Spec::Tensor(spec)) => arg::tensor(object, Some(spec.dtype)).map(|x| Nest::Leaf(x.into())),
         Nest::Leaf(spec) => literal::of_spec(object, spec).map(Nest::Leaf),
         Nest::List(wanted) if object.is_instance_of::<PyList>() && object.len()? == wanted.len() => {

@@ -16,7 +16,7 @@ impl RaggedTensor {
     }
 
     /// The same with offsets of this dtype: the rows beside which these stand have it.
-    pub(super) fn of_uniform_as(value: &Value, index: DType) -> Result<RaggedTensor> {
+    pub(crate) fn of_uniform_as(value: &Value, index: DType) -> Result<RaggedTensor> {
         let sizes: Result<Vec<Dim>> = (0..rank(value)?).map(|axis| dim(value, axis)).collect();
         let [n, k, inner @ ..] = &sizes?[..] else {
             return Err(Error::shape("the value has rank 1").wanted("rank 2 or more, for rows"));

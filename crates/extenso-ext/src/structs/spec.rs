@@ -166,6 +166,10 @@ impl TypeSpec for StructSpec {
         value.check()
     }
 
+    fn cast(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
+        crate::casts::records(value, wanted)
+    }
+
     fn guard(&self, value: StructTensor) -> Result<StructTensor> {
         value.guarded()
     }

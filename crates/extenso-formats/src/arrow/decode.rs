@@ -224,33 +224,7 @@ fn widened(tensor: Tensor, dtype: DType) -> Option<Result<Tensor>> {
         };
         return Some(bytes(&tensor));
     }
-    holds(dtype, from).then(|| ops::cast(&tensor, dtype)?.tensor().cloned())
-}
-
-/// Whether every number of `from` is one of `dtype`.
-fn holds(dtype: DType, from: DType) -> bool {
-    // Binary digits of the integers that are exact, whether negative ones are, and the exponents of floats.
-    let digits = |dtype: DType| match dtype {
-        DType::I8 => Some((7, true, 0)),
-        DType::I16 => Some((15, true, 0)),
-        DType::I32 => Some((31, true, 0)),
-        DType::I64 => Some((63, true, 0)),
-        DType::U8 => Some((8, false, 0)),
-        DType::U16 => Some((16, false, 0)),
-        DType::U32 => Some((32, false, 0)),
-        DType::U64 => Some((64, false, 0)),
-        DType::F16 => Some((11, true, 5)),
-        DType::BF16 => Some((8, true, 8)),
-        DType::F32 => Some((24, true, 8)),
-        DType::F64 => Some((53, true, 11)),
-        DType::Bool | DType::String | DType::Bytes | DType::Variant => None,
-    };
-    match (digits(from), digits(dtype)) {
-        (Some((n, negative, exponent)), Some((m, negatives, exponents))) => {
-            n <= m && (negatives || !negative) && exponent <= exponents
-        }
-        _ => false,
-    }
+    dtype.holds(from).then(|| ops::cast(&tensor, dtype)?.tensor().cloned())
 }
 
 /// Values of which some may be null.
