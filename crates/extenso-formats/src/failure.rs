@@ -48,6 +48,11 @@ impl Failure {
         self
     }
 
+    /// The error, of no row.
+    pub fn error(self) -> Error {
+        self.error
+    }
+
     /// Adds what to do next.
     pub fn hint(mut self, hint: &str) -> Failure {
         self.error = self.error.hint(hint);

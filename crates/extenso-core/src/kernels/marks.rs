@@ -14,6 +14,14 @@ multiversion! {
     }
 }
 
+multiversion! {
+    /// Sets bit i of `out` where byte i is one of four.
+    pub fn mark_any(bytes: &[u8], wanted: [u8; 4], out: &mut [u64]) {
+        let [a, b, c, d] = wanted;
+        test(bytes, out, |byte| (byte == a) | (byte == b) | (byte == c) | (byte == d))
+    }
+}
+
 /// The places of a byte among others.
 pub struct Marks(SmallVec<[u64; 16]>);
 
@@ -59,6 +67,16 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn marks_of_several_bytes_are_where_one_of_them_is() {
+        let bytes: Vec<u8> = (0..300).map(|i| b"a,b\n\"c\r"[i * i % 7]).collect();
+        let mut marks = vec![0; words(bytes.len())];
+        mark_any(&bytes, *b",\n\r\"", &mut marks);
+        for (i, byte) in bytes.iter().enumerate() {
+            assert_eq!(marks[i / 64] >> (i % 64) & 1 == 1, b",\n\r\"".contains(byte), "{i}");
+        }
+    }
 
     #[test]
     fn marks_are_where_the_byte_is() {

@@ -18,6 +18,22 @@ pub fn shown(cell: &[u8]) -> String {
 
 /// Pushes the boolean or number that a cell is; whether it is one that the column holds.
 pub fn push_scalar(cell: &[u8], column: &mut Column) -> bool {
+    // Most numbers are few digits with nothing around them.
+    match (&mut *column, Plain::of(cell)) {
+        (Column::I64(numbers), Some(Plain { value, negative, decimals: 0 })) => {
+            numbers.push(if negative { -value } else { value });
+            return true;
+        }
+        (Column::F64(numbers), Some(plain)) if let Some(number) = plain.float() => {
+            numbers.push(number);
+            return true;
+        }
+        (Column::F32(numbers), Some(plain)) if let Some(number) = plain.float() => {
+            numbers.push(number);
+            return true;
+        }
+        _ => {}
+    }
     let Ok(text) = std::str::from_utf8(cell.trim_ascii()) else { return false };
     macro_rules! pushed {
         ($column:expr; $($variant:ident: $read:expr),*) => {
@@ -33,6 +49,46 @@ pub fn push_scalar(cell: &[u8], column: &mut Column) -> bool {
         F16: float, BF16: float, F32: float, F64: float);
     pushed.is_some()
 }
+
+/// A number of at most eighteen digits, with a point between them or none, and a sign before them or none.
+struct Plain {
+    value: i64,
+    negative: bool,
+    /// How many digits stand behind the point.
+    decimals: usize,
+}
+
+impl Plain {
+    #[inline]
+    fn of(cell: &[u8]) -> Option<Plain> {
+        let (negative, digits) = match cell {
+            [b'-', digits @ ..] => (true, digits),
+            digits => (false, digits),
+        };
+        if digits.len() > MOST || !digits.first()?.is_ascii_digit() || !digits.last()?.is_ascii_digit() {
+            return None;
+        }
+        let (mut value, mut point) = (0_i64, None);
+        for (at, byte) in digits.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => value = value * 10 + i64::from(byte - b'0'),
+                b'.' if point.is_none() => point = Some(at),
+                _ => return None,
+            }
+        }
+        Some(Plain { value, negative, decimals: point.map_or(0, |point| digits.len() - 1 - point) })
+    }
+
+    /// The float, where one rounding gives it.
+    #[inline]
+    fn float<T: Float>(&self) -> Option<T> {
+        let value = T::scaled(self.value.cast_unsigned(), -i32::try_from(self.decimals).ok()?)?;
+        Some(if self.negative { value.negated() } else { value })
+    }
+}
+
+/// So many digits have a value that fits i64.
+const MOST: usize = 18;
 
 fn boolean(text: &str) -> Option<bool> {
     match text {
@@ -64,13 +120,33 @@ fn named(text: &str) -> Option<f64> {
 
 /// Whether a cell is an integer that f64 does not hold.
 pub fn is_rounded(cell: &[u8]) -> bool {
-    std::str::from_utf8(cell.trim_ascii()).is_ok_and(seen::is_rounded)
+    // Fifteen digits are below 2^53.
+    cell.len() > 15 && std::str::from_utf8(cell.trim_ascii()).is_ok_and(seen::is_rounded)
+}
+
+/// What a cell of digits is that may have a point between them and a minus before them; none of any other, and of many digits.
+#[inline]
+fn digits(cell: &[u8]) -> Option<Sign> {
+    let digits = cell.strip_prefix(b"-").unwrap_or(cell);
+    let ([b'0'..=b'9', .., b'0'..=b'9'] | [b'0'..=b'9']) = digits else { return None };
+    let others = digits.iter().fold(0_usize, |others, byte| others + usize::from(!byte.is_ascii_digit()));
+    match others {
+        // Zero has no sign.
+        0 if digits.len() <= MOST && digits[0] != b'0' => {
+            Some(if digits.len() < cell.len() { Sign::Negative } else { Sign::Int })
+        }
+        1 if digits.len() <= 64 && digits.contains(&b'.') => Some(Sign::Float),
+        _ => None,
+    }
 }
 
 /// What a cell is by itself; a name of a float is one, since it stands without quotes.
 pub fn sign(cell: &[u8]) -> Sign {
     if cell.is_empty() {
         return Sign::Null;
+    }
+    if let Some(sign) = digits(cell) {
+        return sign;
     }
     let Ok(text) = std::str::from_utf8(cell.trim_ascii()) else { return Sign::Text };
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);

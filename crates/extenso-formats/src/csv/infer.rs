@@ -14,20 +14,46 @@ use std::sync::Arc;
 
 /// Where a sign was first seen, for each of them.
 #[derive(Clone, Default)]
-pub struct Found(Vec<(Sign, Place)>);
+pub struct Found {
+    signs: Vec<(Sign, Place)>,
+    /// Whether a text was seen, beside which nothing else matters.
+    is_text: bool,
+}
 
 impl Found {
     /// Notes a cell.
+    #[inline]
     pub fn note(&mut self, cell: &[u8], at: Place) {
-        for sign in [Some(sign(cell)), is_rounded(cell).then_some(Sign::Rounded)].into_iter().flatten() {
-            if !self.0.iter().any(|(known, _)| *known == sign) {
-                self.0.push((sign, at));
-            }
+        if self.is_text {
+            return;
+        }
+        let sign = sign(cell);
+        self.see(sign, at);
+        if matches!(sign, Sign::Int | Sign::Negative | Sign::Big | Sign::Huge) && is_rounded(cell) {
+            self.see(Sign::Rounded, at);
         }
     }
 
+    #[inline]
+    fn see(&mut self, sign: Sign, at: Place) {
+        if !self.signs.iter().any(|(known, _)| *known == sign) {
+            self.signs.push((sign, at));
+            self.is_text |= sign == Sign::Text;
+        }
+    }
+
+    /// Whether something was seen that is there.
+    pub fn is_settled(&self) -> bool {
+        self.signs.iter().any(|(sign, _)| *sign != Sign::Null)
+    }
+
+    /// Adds what was found in the rows behind so many others.
+    pub fn add(&mut self, behind: &Found, rows: usize) {
+        behind.signs.iter().for_each(|(sign, at)| self.see(*sign, Place { row: at.row + rows, byte: at.byte }));
+    }
+
     fn first(&self, signs: &[Sign]) -> Option<Place> {
-        self.0.iter().filter(|(sign, _)| signs.contains(sign)).map(|(_, at)| *at).min_by_key(|at| at.byte)
+        self.signs.iter().filter(|(sign, _)| signs.contains(sign)).map(|(_, at)| *at).min_by_key(|at| at.byte)
     }
 
     /// The signs that the cells have in common.
@@ -37,7 +63,7 @@ impl Found {
         let mixed = self.first(&[Sign::Bool]).zip(self.first(&number)).map(|(a, _)| a);
         match text.or(mixed) {
             Some(at) => vec![(Sign::Text, at)],
-            None => self.0.clone(),
+            None => self.signs.clone(),
         }
     }
 }

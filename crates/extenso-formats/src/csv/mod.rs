@@ -13,19 +13,22 @@
 //!
 //! An empty line is a row in a table of one column, whose cell is empty, and nothing otherwise.
 //!
-//! Invariant: the first row names the columns, and a column that is not wanted is not looked at. The syntax is the crate `csv`'s.
+//! Invariant: the first row names the columns, and a column that is not wanted is not looked at.
 
 mod cell;
 mod infer;
-mod quotes;
+mod lines;
 mod read;
+mod table;
 mod write;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use lines::Ends;
+pub(crate) use read::Rows;
 pub use read::{CsvOptions, read_csv};
-pub(crate) use read::{Inference, Rows, Table};
+pub(crate) use table::{Inference, Table};
 pub(crate) use write::encode_rows;
 pub use write::{encode_csv, write_csv};
 

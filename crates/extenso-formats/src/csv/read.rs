@@ -2,29 +2,26 @@
 //!
 //! Invariant: no call gives columns of rows that differ in number. Recursion follows the plan, never the input.
 
-use super::cell::{push_scalar, shown};
-use super::infer::{Found, seen};
-use super::path_of;
-use super::quotes::Quotes;
+use super::cell::{is_rounded, push_scalar};
+use super::lines::Line;
+use super::table::{Inference, Table};
+use crate::assemble::{Pieces, assemble};
 use crate::columns::{Column, Columns, Decoded, Kinds, OnError};
 use crate::failure::{Failure, Read};
-use crate::json::mark_len;
 use crate::names::some_names;
+use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Field, Plan, fills};
 use crate::policy::{Policy, no_rows};
 use crate::project::Wanted;
 use crate::read::batch;
 use crate::records::RecordSpec;
 use crate::run::Rows as Batch;
-use crate::seen::Place;
 use crate::source::unpack;
 use crate::spelled;
-use csv::{ByteRecord, Reader, ReaderBuilder};
 use extenso_core::kernels::pool::affordable;
 use extenso_ext::Spelling;
 use extenso_types::{DType, Error, Nest, Path, Result, Segment, Spec};
-use std::collections::{BTreeMap, HashSet};
-use std::io::Read as Bytes;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How CSV is read: `CsvOptions::default()` has commas, infers the spec from all rows, reads all of it, and fails at a bad row.
@@ -67,259 +64,69 @@ impl Default for CsvOptions {
 /// ```
 pub fn read_csv(input: &[u8], options: &CsvOptions) -> Result<Batch> {
     let input = unpack(input)?;
+    let (table, rows, start) = Table::begin(&input, options.delimiter)?;
     let spec = match &options.spec {
         Some(spec) => Wanted::of_paths(options.paths.as_deref()).and_then(|wanted| wanted.of(spec))?,
-        None => infer(&input, options)?,
+        None => match guessed(&table, rows, start, options) {
+            Some(read) => return read,
+            None => infer(&table, rows, start, options)?,
+        },
     };
-    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
-    let mut table = Table::new(&input[..], options.delimiter)?;
-    let rows = Rows::new(records.plan(), &table.paths)?;
-    let mut out = rows.none()?;
-    while table.next()? {
-        rows.read(&table, options.on_error, &mut out)?;
-    }
-    batch(&spec, &records, out, 0, options.on_error)
+    read_rows(&spec, table, rows, start, options)
 }
 
-fn infer(input: &[u8], options: &CsvOptions) -> Result<Spec> {
+fn read_rows(spec: &Spec, table: Table, text: &[u8], start: Start, options: &CsvOptions) -> Result<Batch> {
+    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[])?;
+    let decoded = Rows::new(records.plan(), table)?.block(text, start, options.on_error)?;
+    batch(spec, &records, decoded, 0, options.on_error)
+}
+
+/// What is read by the spec of the first rows, where it is surely that of all of them: other rows fit it that would not change it.
+fn guessed(table: &Table, text: &[u8], start: Start, options: &CsvOptions) -> Option<Result<Batch>> {
+    if options.sample.is_some() || options.on_error != OnError::Raise {
+        return None;
+    }
+    let (first, rest) = table.piece(text, GUESSED);
+    let wanted = Wanted::of_paths(options.paths.as_deref()).ok().filter(|_| !rest.is_empty())?;
+    let mut found = Inference::new(table.clone(), options.on_error);
+    found.note(first, start, usize::MAX).ok()?;
+    let spec = found.spec(&wanted).ok().filter(|_| found.is_settled())?;
+    let records = RecordSpec::new(&Nest::Leaf(spec.clone()), &[]).ok()?;
+    let rows = Rows { exact: true, ..Rows::new(records.plan(), table.clone()).ok()? };
+    let decoded = rows.block(text, start, options.on_error).ok()?;
+    Some(batch(&spec, &records, decoded, 0, options.on_error))
+}
+
+/// So many bytes of rows tell what the others are likely to be.
+const GUESSED: usize = 1 << 18;
+
+fn infer(table: &Table, rows: &[u8], start: Start, options: &CsvOptions) -> Result<Spec> {
     if options.sample == Some(0) {
         return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample"));
     }
     let wanted = Wanted::of_paths(options.paths.as_deref())?;
-    let mut found = Inference::new(Table::new(input, options.delimiter)?, options.on_error);
-    found.rows(options.sample.unwrap_or(usize::MAX))?;
+    let mut found = Inference::new(table.clone(), options.on_error);
+    found.note(rows, start, options.sample.unwrap_or(usize::MAX))?;
     found.spec(&wanted).map_err(|e| e.at("infer_spec"))
-}
-
-/// What was found in the rows of a table so far.
-pub(crate) struct Inference<R> {
-    table: Table<R>,
-    found: Vec<Found>,
-    on_error: OnError,
-}
-
-impl<R: Bytes> Inference<R> {
-    /// Nothing yet.
-    pub fn new(table: Table<R>, on_error: OnError) -> Inference<R> {
-        let found = vec![Found::default(); table.paths.len()];
-        Inference { table, found, on_error }
-    }
-
-    /// Looks at the next rows, at most so many; how many there were.
-    ///
-    /// Errors: under the policy that raises, a row of another length; a table that is cut off; what the operating system refuses.
-    pub fn rows(&mut self, most: usize) -> Result<usize> {
-        let Inference { table, found, on_error } = self;
-        let mut rows = 0;
-        while rows < most && table.next()? {
-            rows += 1;
-            if table.line.record.len() != found.len() {
-                match on_error {
-                    OnError::Raise => return Err(table.lengths().finish(table.row, table.start).2),
-                    OnError::Skip | OnError::Default => continue,
-                }
-            }
-            let at = Place { row: table.row, byte: table.start };
-            found.iter_mut().zip(&table.line.record).for_each(|(found, cell)| found.note(cell, at));
-        }
-        Ok(rows)
-    }
-
-    /// The spec of what is wanted of the rows.
-    ///
-    /// Errors: two columns of one name that are wanted; a path that leads nowhere.
-    pub fn spec(&self, wanted: &Wanted) -> Result<Spec> {
-        seen(&self.table.paths, &self.found, wanted).and_then(|seen| seen.batch(wanted))
-    }
-}
-
-/// Rows of cells, one after another.
-pub(crate) struct Table<R> {
-    reader: Reader<Quotes<R>>,
-    /// The paths that the names of the columns say.
-    pub paths: Vec<Path>,
-    line: Line,
-    /// Of a table of one column the next row, if there is one, and where it starts: empty lines before it are rows too.
-    ahead: Option<(Option<Line>, usize)>,
-    /// The number of the row; of the first, 0.
-    pub row: usize,
-    /// The byte at which the row starts.
-    start: usize,
-    begun: bool,
-}
-
-/// About how many bytes of memory a column takes beside its name.
-const COLUMN: usize = 1 << 8;
-
-/// The cells of a row.
-#[derive(Default)]
-struct Line {
-    record: ByteRecord,
-    /// The cells that are quotes around nothing.
-    quoted: Vec<usize>,
-    /// Whether no cell stands in quotes, so that each begins behind those before it.
-    plain: bool,
-}
-
-impl<R: Bytes> Table<R> {
-    /// Reads the names of the columns.
-    ///
-    /// Errors: no names; names that are not UTF-8; more than there is memory for; what the operating system refuses.
-    pub fn new(source: R, delimiter: u8) -> Result<Table<R>> {
-        let mut reader =
-            ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(Quotes::new(source, delimiter));
-        let names = reader.byte_headers().map_err(reading)?;
-        let of_names = |e: Error| e.at("the row of names");
-        affordable(names.as_slice().len().saturating_mul(4).saturating_add(names.len().saturating_mul(COLUMN)))
-            .map_err(of_names)?;
-        let names = names.clone();
-        if reader.get_ref().is_cut() {
-            return Err(of_names(cut_off()));
-        }
-        if names.is_empty() {
-            return Err(Error::data("there is no row of names").wanted("the names of the columns in the first row"));
-        }
-        let taken: HashSet<&[u8]> = names.iter().filter(|name| name.starts_with(b"column_")).collect();
-        let path = |(i, name): (usize, &[u8])| {
-            let name = if i == 0 { &name[mark_len(name)..] } else { name };
-            let name = std::str::from_utf8(name).map_err(|_| {
-                let what = format!("the name {} of column {} is not UTF-8", shown(name), i + 1);
-                of_names(Error::data(what).wanted("UTF-8 text"))
-            })?;
-            // Other writers leave the column of their own row numbers without a name.
-            let own = format!("column_{i}");
-            let free = || !taken.contains(own.as_bytes());
-            Ok(path_of(if name.is_empty() && free() { &own } else { name }))
-        };
-        let paths = names.iter().enumerate().map(path).collect::<Result<Vec<_>>>()?;
-        let (end, mut quoted) = (reader.position().byte(), Vec::new());
-        reader.get_mut().take_nothing(place(end), &mut quoted);
-        reader.get_mut().take_begun(place(end));
-        reader.get_mut().forget_blank((names.len() == 1).then_some(place(end)));
-        let line = Line { quoted, ..Line::default() };
-        Ok(Table { reader, paths, line, ahead: None, row: 0, start: 0, begun: false })
-    }
-
-    /// Reads the next row; whether there is one.
-    ///
-    /// Errors: the table ends inside a quoted cell, with row and byte; what the operating system refuses.
-    pub fn next(&mut self) -> Result<bool> {
-        let there = if self.paths.len() == 1 { self.next_of_one_column()? } else { self.next_line()? };
-        if there {
-            self.row += usize::from(self.begun);
-            self.begun = true;
-        }
-        Ok(there)
-    }
-
-    /// An empty line is a row whose only cell is empty.
-    fn next_of_one_column(&mut self) -> Result<bool> {
-        let (line, start) = match self.ahead.take() {
-            Some(ahead) => ahead,
-            None if self.next_line()? => (Some(std::mem::take(&mut self.line)), self.start),
-            None => (None, usize::MAX),
-        };
-        (self.start, self.line) = match (self.reader.get_mut().take_blank(start), line) {
-            (Some(blank), line) => {
-                self.ahead = Some((line, start));
-                (blank, Line { record: ByteRecord::from(vec![""]), quoted: Vec::new(), plain: true })
-            }
-            (None, Some(line)) => (start, line),
-            (None, None) => return Ok(false),
-        };
-        Ok(true)
-    }
-
-    /// Reads the next line that is not empty; whether there is one.
-    fn next_line(&mut self) -> Result<bool> {
-        let there = self.reader.read_byte_record(&mut self.line.record).map_err(reading)?;
-        if there {
-            self.start = self.line.record.position().map_or(0, |at| place(at.byte()));
-            let end = place(self.reader.position().byte());
-            self.reader.get_mut().take_nothing(end, &mut self.line.quoted);
-            // In a table of one column, what is missing is in quotes: for many readers a line of nothing is no row.
-            if self.paths.len() == 1 {
-                self.line.quoted.clear();
-            }
-        }
-        if self.reader.get_ref().is_cut() {
-            let row = if there { self.rows() } else { self.row };
-            return Err(cut_off().at(format!("row {row}, byte {}", self.start)));
-        }
-        if there {
-            self.measure();
-        }
-        Ok(there)
-    }
-
-    /// Finds where the row starts, and whether its cells stand one behind another.
-    fn measure(&mut self) {
-        let end = place(self.reader.position().byte());
-        let begun = self.reader.get_mut().take_begun(end);
-        self.start = begun.unwrap_or(self.start);
-        let ends = usize::from(!self.reader.get_ref().ends_open_at(end));
-        let spare = end.saturating_sub(self.start).checked_sub(self.line.size() + ends);
-        // A pair of quotes takes two bytes; one is what was left of the end of the line before.
-        self.line.plain = spare.is_some_and(|spare| spare < 2);
-        self.start += spare.filter(|spare| *spare == 1).unwrap_or(0);
-    }
-
-    /// How many rows were read.
-    pub fn rows(&self) -> usize {
-        self.row + usize::from(self.begun)
-    }
-
-    /// How many bytes were read.
-    pub fn bytes(&self) -> u64 {
-        self.reader.position().byte()
-    }
-
-    fn lengths(&self) -> Box<Failure> {
-        let what = format!("the row has {} cells", self.line.record.len());
-        Failure::new(0, Error::data(what).wanted(format!("{}, as the row of names", self.paths.len())))
-    }
-}
-
-impl Line {
-    /// How many bytes the cells have, with what stands between them.
-    fn size(&self) -> usize {
-        self.record.as_slice().len() + self.record.len().saturating_sub(1)
-    }
-
-    fn text(&self, cell: usize) -> &[u8] {
-        self.record.get(cell).unwrap_or_default()
-    }
-
-    /// The failure of a cell, at its first byte, or at that of the row, if quotes hide how many bytes stand before it.
-    #[cold]
-    fn refuse(&self, cell: usize, wanted: String) -> Box<Failure> {
-        let what = format!("{} came in column {}", shown(self.text(cell)), cell + 1);
-        let before = self.record.iter().take(cell).map(|text| text.len() + 1).sum();
-        Failure::new(if self.plain { before } else { 0 }, Error::data(what).wanted(wanted))
-    }
-}
-
-fn place(byte: u64) -> usize {
-    usize::try_from(byte).unwrap_or(usize::MAX)
-}
-
-fn cut_off() -> Error {
-    Error::data("the table ends inside a quoted cell").wanted("a quote that ends it")
-}
-
-fn reading(e: csv::Error) -> Error {
-    match e.into_kind() {
-        csv::ErrorKind::Io(e) => crate::source::reading(e),
-        other => Error::data(format!("this is not CSV: {other:?}")),
-    }
 }
 
 /// A plan, and where in a row its leaves are.
 #[derive(Debug)]
 pub(crate) struct Rows {
+    table: Table,
     root: Node,
     kinds: Kinds,
     defaults: Vec<(ColumnId, usize)>,
+    /// Whether integers that f64 does not hold are refused, as they are where a spec is inferred of them.
+    exact: bool,
+}
+
+/// How cells are read.
+#[derive(Clone, Copy)]
+struct How {
+    /// Whether the whole text is UTF-8, and so are its cells.
+    is_utf8: bool,
+    exact: bool,
 }
 
 #[derive(Debug)]
@@ -355,17 +162,17 @@ impl Rows {
     /// The plan for a table of these columns.
     ///
     /// Errors: see [`Plan::kinds`]; a field that has no column, unless it may be missing; several columns for rows of one cell; a list.
-    pub fn new(plan: &Plan, paths: &[Path]) -> Result<Rows> {
+    pub fn new(plan: &Plan, table: Table) -> Result<Rows> {
         let kinds = Kinds::new(plan.kinds()?);
         let mut places: Places<'_> = BTreeMap::new();
-        for (place, path) in paths.iter().enumerate() {
+        for (place, path) in table.paths.iter().enumerate() {
             places.entry(path).or_default().push(place);
         }
         let whole = Path::root();
         if is_one_cell(plan) {
             // A table of one column is its values, whatever the column is called.
-            let [_] = paths else {
-                let error = Error::shape(format!("the table has {} columns", paths.len()));
+            let [_] = *table.paths else {
+                let error = Error::shape(format!("the table has {} columns", table.paths.len()));
                 return Err(error
                     .wanted(format!("one column, of {}", plan.what()))
                     .hint("Name the columns in a spec of records."));
@@ -373,29 +180,52 @@ impl Rows {
             places = BTreeMap::from([(&whole, vec![0])]);
         }
         let root = Node::new(plan, &whole, &places)?;
-        Ok(Rows { root, kinds, defaults: fills(plan) })
+        Ok(Rows { root, kinds, defaults: fills(plan), exact: false, table })
     }
 
-    /// No rows yet.
+    /// Reads whole rows, the first of which starts there.
     ///
-    /// Errors: no memory.
-    pub fn none(&self) -> Result<Decoded> {
-        no_rows(&self.kinds)
-    }
-
-    /// Reads the row that a table is at.
-    ///
-    /// Errors: under [`OnError::Raise`], that the row does not fit, with its number, byte, path and column.
-    pub fn read<R: Bytes>(&self, table: &Table<R>, on_error: OnError, out: &mut Decoded) -> Result<()> {
-        let policy = Policy { on_error, defaults: &self.defaults };
-        policy.row(table.row, table.start, &mut Vec::new(), out, |columns| {
-            if table.line.record.len() != table.paths.len() {
-                return Err(table.lengths());
-            }
-            self.root.read(&table.line, columns)
+    /// Errors: under [`OnError::Raise`], that a row does not fit, with its number, byte, path and column; under every policy, that the text ends
+    /// inside a quoted cell.
+    pub fn block(&self, text: &[u8], start: Start, on_error: OnError) -> Result<Decoded> {
+        let mut out = no_rows(&self.kinds)?;
+        let Some(size) = parts::piece(text.len()) else {
+            self.part(text, start, on_error, &mut out)?;
+            return Ok(out);
+        };
+        let about = Pieces { row: start.row, on_error, count: text.len() / size };
+        let mut rest = text;
+        let next = |_| {
+            let byte = start.byte + text.len() - rest.len();
+            let piece;
+            (piece, rest) = self.table.piece(rest, size);
+            (!piece.is_empty()).then_some(Ok((start.row, (byte, piece))))
+        };
+        assemble(about, &self, out, next, |rows, (byte, text): &(usize, &[u8]), row, out| {
+            rows.part(text, Start { row, byte: *byte }, on_error, out)
         })
     }
+
+    fn part(&self, text: &[u8], start: Start, on_error: OnError, out: &mut Decoded) -> Result<()> {
+        let policy = Policy { on_error, defaults: &self.defaults };
+        let how = How { is_utf8: simdutf8::basic::from_utf8(text).is_ok(), exact: self.exact };
+        let mut marks = Vec::new();
+        self.table.each_row(text, start, |line, row, byte| {
+            if line.size() >= LONG {
+                affordable(line.size().saturating_mul(2)).map_err(|e| e.at(format!("row {row}, byte {byte}")))?;
+            }
+            let read = |columns: &mut Columns| match line.len() == self.table.paths.len() {
+                true => self.root.read(line, how, columns),
+                false => Err(self.table.lengths(line)),
+            };
+            policy.row(row, byte, &mut marks, out, read).map(|()| true)
+        })?;
+        Ok(())
+    }
 }
+
+/// Rows of fewer bytes are read without asking for memory.
+const LONG: usize = 1 << 20;
 
 /// Whether a row is one cell.
 fn is_one_cell(plan: &Plan) -> bool {
@@ -461,12 +291,14 @@ impl Node {
     }
 
     /// Reads a row.
-    fn read(&self, line: &Line, columns: &mut Columns) -> Read<()> {
-        let text = |cell: usize| line.text(cell);
+    fn read(&self, line: &Line<'_>, how: How, columns: &mut Columns) -> Read<()> {
+        let text = |cell: usize| line.cell(cell);
         match self {
             Node::Skip => Ok(()),
             Node::Scalar { dtype, column, cell } => {
-                let pushed = columns.get_mut(*column).is_some_and(|column| push_scalar(text(*cell), column));
+                let given = text(*cell);
+                let refused = how.exact && *dtype == DType::F64 && is_rounded(given);
+                let pushed = !refused && columns.get_mut(*column).is_some_and(|column| push_scalar(given, column));
                 if pushed { Ok(()) } else { Err(line.refuse(*cell, wanted(*dtype))) }
             }
             Node::Spelled { spelling, column, cell } => {
@@ -480,23 +312,25 @@ impl Node {
                 if pushed { Ok(()) } else { Err(line.refuse(*cell, spelling.wanted())) }
             }
             Node::Text { dtype, column, cell } => {
-                if *dtype == DType::String && std::str::from_utf8(text(*cell)).is_err() {
+                let given = text(*cell);
+                if *dtype == DType::String && !how.is_utf8 && std::str::from_utf8(given).is_err() {
                     return Err(line.refuse(*cell, "UTF-8 text".into()));
                 }
                 let pushed = match columns.get_mut(*column) {
-                    Some(Column::Text(texts)) => texts.push(text(*cell)),
+                    Some(Column::Text(texts)) => texts.push(given),
                     _ => false,
                 };
                 if pushed { Ok(()) } else { Err(line.refuse(*cell, "less text than the offsets reach".into())) }
             }
             Node::Optional { validity, inner, cells, texts, defaults } => {
+                // In a table of one column, what is missing is in quotes: for many readers a line of nothing is no row.
                 let there = cells.iter().any(|cell| !text(*cell).is_empty())
-                    || line.quoted.iter().any(|cell| texts.contains(cell));
+                    || line.len() > 1 && texts.iter().any(|cell| line.is_nothing_in_quotes(*cell));
                 if let Some(Column::Bits(bits)) = validity.and_then(|id| columns.get_mut(id)) {
                     bits.push(there);
                 }
                 if there {
-                    return inner.read(line, columns);
+                    return inner.read(line, how, columns);
                 }
                 let fill = |(id, n): &(ColumnId, usize)| {
                     columns.get_mut(*id).map_or(Ok(()), |column| column.push_defaults(*n))
@@ -504,7 +338,7 @@ impl Node {
                 defaults.iter().try_for_each(fill).map_err(|e| Failure::new(0, e))
             }
             Node::Record(fields) => fields.iter().try_for_each(|(name, node)| {
-                node.read(line, columns).map_err(|failure| failure.inside(Segment::Field(name.clone())))
+                node.read(line, how, columns).map_err(|failure| failure.inside(Segment::Field(name.clone())))
             }),
         }
     }

@@ -209,11 +209,18 @@ fn a_bad_cell_is_told_of_by_its_first_byte() {
         let bad = read_csv(text.as_bytes(), &options).expect("reads").bad.first;
         assert_eq!(bad.last().expect("a bad row").offset, text.find('x'), "{text:?}");
     }
-    // Quotes hide where a cell begins, and no empty line where its row does.
-    for (text, wanted) in [("a,b\n1,2\n\"3\",x\n", 8), ("a,b\n1,2\n\n\n\"3\",x\n", 10), ("a,b\n1,2\n\n3\n", 9)] {
+    // Quotes hide nothing.
+    for (text, wanted) in [
+        ("a,b\n1,2\n\"3\",x\n", 12),
+        ("a,b\n1,2\n\n\n\"3\"\"\",x\n", 10),
+        ("a,b\n\"1\"2,x", 9),
+        ("a,b\r\n\"\r\n\",1", 5),
+    ] {
         let bad = read_csv(text.as_bytes(), &options).expect("reads").bad.first;
         assert_eq!(bad[0].offset, Some(wanted), "{text:?}");
     }
+    let bad = read_csv(b"a,b\n1,2\n\n3\n", &options).expect("reads").bad.first;
+    assert_eq!(bad[0].offset, Some(9));
 }
 
 #[test]
@@ -289,4 +296,206 @@ fn records_without_fields_are_no_table() {
     let rows = crate::read_json(b"{}\n{}\n", &Default::default()).expect("reads").value;
     let error = super::encode_csv(&Nest::Leaf(rows), b',').expect_err("no fields").to_string();
     assert!(error.contains("no fields"), "{error}");
+}
+
+/// Texts of what ends cells and rows, quotes, and a letter, some of them longer than what is looked at together.
+fn odd_texts() -> impl Iterator<Item = Vec<u8>> {
+    let mut state = 7_u64;
+    let mut random = move |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % n
+    };
+    (0..4000).map(move |i| {
+        let parts: &[&[u8]] = &[b",", b"\n", b"\r", b"\"", b"\"\"", b"x", b"\r\n", b",\"", b"\",", b"\"\n", b"yyyy"];
+        let count = if i % 50 == 0 { 9000 } else { random(24) };
+        // Long texts in which a quote is rare have rows at all.
+        let most = if i % 100 == 0 { parts.len() as u64 } else { 40 };
+        let part = |_| parts.get(random(most) as usize).copied().unwrap_or(b"zz");
+        (0..count).map(part).collect::<Vec<_>>().concat()
+    })
+}
+
+#[test]
+fn rows_are_those_of_the_crate_csv_whole_and_in_pieces() {
+    let mut rows_seen = 0;
+    for text in odd_texts() {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).has_headers(false).from_reader(&text[..]);
+        let wanted: Vec<Vec<Vec<u8>>> =
+            reader.byte_records().map(|record| record.expect("reads").iter().map(<[u8]>::to_vec).collect()).collect();
+        let syntax = lines::Syntax { delimiter: b',', blank: false };
+        let read = |mut text: &[u8], piece: usize| {
+            let (mut rows, mut begins) = (Vec::new(), Vec::new());
+            let whole = text.len();
+            while !text.is_empty() {
+                let (part, rest) = lines::rows(text, b',', piece);
+                let (mut lines, mut line) = (lines::Lines::new(part, syntax), lines::Line::default());
+                while lines.next(&mut line).ok()? {
+                    rows.push(line.cells().map(<[u8]>::to_vec).collect::<Vec<_>>());
+                    begins.push(whole - text.len() + line.start());
+                }
+                text = rest;
+            }
+            Some((rows, begins))
+        };
+        let all = read(&text, usize::MAX);
+        for piece in [0, 1, 3, 10, 1000] {
+            assert_eq!(read(&text, piece), all, "{:?} by {piece}", text.escape_ascii().to_string());
+        }
+        // The crate takes what is there of a quoted cell that does not end.
+        if let Some((rows, begins)) = all {
+            assert_eq!(rows, wanted, "{:?}", text.escape_ascii().to_string());
+            assert!(begins.iter().all(|at| !matches!(text[*at], b'\n' | b'\r')));
+            rows_seen += rows.len();
+        }
+    }
+    assert!(rows_seen > 20_000, "{rows_seen} rows");
+}
+
+#[test]
+fn ends_of_rows_are_found_however_a_text_comes() {
+    for text in odd_texts().filter(|text| text.len() < 100) {
+        let whole = lines::Ends::default().first(&text, b',', 5, true);
+        for step in 1..=text.len().max(1) {
+            let mut ends = lines::Ends::default();
+            let parts = (step..text.len()).step_by(step);
+            let found = parts.map(|end| ends.first(&text[..end], b',', 5, false)).find_map(|end| end);
+            let found = found.or_else(|| ends.first(&text, b',', 5, true));
+            assert_eq!(found, whole, "{:?} by {step}", text.escape_ascii().to_string());
+        }
+    }
+}
+
+#[test]
+fn cells_of_many_digits_are_what_they_are_read_as() {
+    let numbers = [
+        "0",
+        "-0",
+        "7",
+        "-7",
+        "123456789012345678",
+        "-123456789012345678",
+        "1234567890123456789",
+        "0012",
+        "-0012",
+        "1.5",
+        "-0.25",
+        "00.5",
+        "1.",
+        ".5",
+        "-.5",
+        "1.2.3",
+        "1-2",
+        "--1",
+        "+3",
+        " 4 ",
+        "0.1234567890123456",
+        "123456789.123456789",
+        "9007199254740993.0",
+        "0.30000000000000004",
+        "1e5",
+        "123456789012345678.5",
+        "179769313486231570000000000000000000000.0",
+        "5.0000000000000001",
+        "-",
+        "1 2",
+        "1_000",
+        "\u{661}",
+        "0x10",
+    ];
+    for text in numbers {
+        let one = |cells: &str| {
+            read_csv(format!("a,b\n{cells},1\n").as_bytes(), &CsvOptions::default()).expect("reads").value
+        };
+        let found = literal(&one(text));
+        let trimmed = text.trim();
+        let wanted = match (trimmed.parse::<i64>(), trimmed.parse::<f64>()) {
+            (Ok(whole), _) => whole.to_string(),
+            (_, Ok(float)) => extenso_ext::Literal::Float(float).to_string(),
+            _ => format!("{text:?}"),
+        };
+        assert_eq!(found, format!("[{{\"a\": {wanted}, \"b\": 1}}]"), "{text}");
+        for dtype in [DType::F64, DType::F32] {
+            let field = |name| (name, crate::FieldSpec::Scalar(dtype, vec![]));
+            let spec = crate::struct_spec([field("a"), field("b")]).expect("a spec");
+            let options = CsvOptions { spec: Some(spec), ..CsvOptions::default() };
+            let read = read_csv(format!("a,b\n{text},1\n").as_bytes(), &options);
+            let wanted = match dtype {
+                DType::F32 => trimmed.parse::<f32>().ok().map(f64::from),
+                _ => trimmed.parse::<f64>().ok(),
+            };
+            let wanted = wanted.map(|float| format!("[{{\"a\": {}, \"b\": 1.0}}]", extenso_ext::Literal::Float(float)));
+            assert_eq!(read.ok().map(|read| literal(&read.value)), wanted, "{text} as {dtype}");
+        }
+    }
+}
+
+#[test]
+fn what_is_guessed_is_what_all_rows_say() {
+    let line = |i: usize| format!("{i},{}.5,{},word {i},\n", i % 7, i % 2 == 0);
+    let head = |n: usize| "a,b,c,d,e\n".to_string() + &(0..n).map(line).collect::<String>();
+    let (long, long_e) = (head(20_000), head(20_000).replace(",\n", ",7\n"));
+    assert!(long.len() > 400_000);
+    let last = [
+        "",
+        "1,2,true,x,7",
+        "-1,2,true,x,7",
+        "1.5,2,true,x,7",
+        "x,2,true,x,7",
+        ",2,true,x,7",
+        "1,,true,x,7",
+        "1,2,,x,7",
+        "1,2,true,,7",
+        "1,2,true,x,",
+        "1,2,1,x,7",
+        "1,x,true,x,7",
+        "18446744073709551615,2,true,x,7",
+        "18446744073709551616,2,true,x,7",
+        "1,9007199254740993,true,x,7",
+        "1,9007199254740992,true,x,7",
+        "1,NaN,true,x,7",
+        "1,inf,true,x,7",
+        "1,1e400,true,x,7",
+        "+1,2,true,x,7",
+        " 1 , 2,true,x,7",
+        "1,2,True,\"x,\"\"\",7",
+        "1,2,true,x",
+        "1,2,true,x,7,8",
+        "1,2,true,\"x",
+        "1,2,true,x,7\n\n\n1,2,false,y,8\n",
+    ];
+    for head in [&long, &long_e] {
+        for last in last {
+            let text = format!("{head}{last}");
+            let read = |sample| {
+                let options = CsvOptions { sample, ..CsvOptions::default() };
+                read_csv(text.as_bytes(), &options).map(|read| {
+                    let spec = read.value.spec().expect("a spec").to_string();
+                    (spec, encode_csv(&Nest::Leaf(read.value), b',').expect("writes"))
+                })
+            };
+            let (guessed, looked) = (read(None), read(Some(usize::MAX / 2)));
+            assert_eq!(guessed.map_err(|e| e.to_string()), looked.map_err(|e| e.to_string()), "{last:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_numbered_alike_in_pieces() {
+    let rows: String =
+        (0..40_000).map(|i| if i % 9_999 == 5 { "x,\"\n\"\n\n".into() } else { format!("{i},\"y\n\"\n") }).collect();
+    let text = format!("\u{feff}a,b\r\n{rows}");
+    let field = |name, dtype| (name, crate::FieldSpec::Scalar(dtype, vec![]));
+    let spec = crate::struct_spec([field("a", DType::I64), field("b", DType::String)]).expect("a spec");
+    let options = CsvOptions { spec: Some(spec), on_error: OnError::Skip, ..CsvOptions::default() };
+    let read = read_csv(text.as_bytes(), &options).expect("reads");
+    let wanted: Vec<usize> = (0..40_000).filter(|i| i % 9_999 == 5).collect();
+    assert_eq!(read.bad.rows, wanted);
+    let offsets: Vec<Option<usize>> = text.match_indices("\nx,").map(|(at, _)| Some(at + 1)).collect();
+    assert_eq!(read.bad.first.iter().map(|bad| bad.offset).collect::<Vec<_>>(), offsets[..read.bad.first.len()]);
+    let error = read_csv(text.as_bytes(), &CsvOptions { on_error: OnError::Raise, ..options })
+        .expect_err("a bad row")
+        .to_string();
+    assert!(error.starts_with("row 5, byte "), "{error}");
+    let error = read_csv((text + "1\n").as_bytes(), &CsvOptions::default()).expect_err("a short row").to_string();
+    assert!(error.starts_with("row 40000, byte ") && error.contains("the row has 1 cells"), "{error}");
 }

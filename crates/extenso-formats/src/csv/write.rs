@@ -5,11 +5,12 @@
 use super::name_of;
 use crate::columns::{BitsRef, ColumnRef, TextRef};
 use crate::json::write_scalar;
+use crate::parts;
 use crate::plan::{ColumnId, Field, Plan};
 use crate::prove::Proof;
 use crate::run::Batch;
 use crate::spelled;
-use extenso_core::Value;
+use extenso_core::{Value, side_by_side};
 use extenso_ext::Spelling;
 use extenso_graph::save::archive::write_atomically;
 use extenso_types::{DType, Error, Nest, Path, Result, Segment};
@@ -47,7 +48,7 @@ pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Re
             Error::value("the records have no fields, and a line of nothing is no row").wanted("records with a field");
         return Err(error.hint("Write JSON"));
     }
-    let (mut out, mut text) = (Vec::new(), Vec::new());
+    let mut out = Vec::new();
     // A line of nothing would be no row.
     let alone = cells.len() == 1;
     if names {
@@ -56,8 +57,35 @@ pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Re
         }
         out.push(b'\n');
     }
-    for row in 0..rows {
+    let work = rows.saturating_mul(cells.len()).saturating_mul(CELL);
+    let parts = side_by_side(parts::even(rows, work), |rows| lines(&cells, rows, delimiter));
+    let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
+    out.reserve_exact(parts.iter().map(Vec::len).sum());
+    parts.iter().for_each(|part| out.extend_from_slice(part));
+    Ok(out)
+}
+
+/// About how many bytes a cell has.
+const CELL: usize = 12;
+
+/// The lines of some rows.
+fn lines(cells: &[Cell<'_>], rows: Range<usize>, delimiter: u8) -> Result<Vec<u8>> {
+    let (mut out, mut text) = (Vec::with_capacity(rows.len().saturating_mul(cells.len() * CELL)), Vec::new());
+    let alone = cells.len() == 1;
+    // What is no text has no other characters.
+    let plain = !(delimiter.is_ascii_alphanumeric() || matches!(delimiter, b'-' | b'+' | b'.' | b':' | b' '));
+    for row in rows {
         for (i, cell) in cells.iter().enumerate() {
+            if let Content::Scalar(column) = &cell.content
+                && plain
+                && !alone
+            {
+                out.extend((i > 0).then_some(delimiter));
+                if cell.is_there(row) {
+                    scalar(column, row, &mut out);
+                }
+                continue;
+            }
             text.clear();
             let there = cell.write(row, &mut text);
             if alone && there && text.is_empty() && !cell.there.is_empty() {
@@ -69,6 +97,16 @@ pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Re
         out.push(b'\n');
     }
     Ok(out)
+}
+
+/// Appends a boolean or a number. JSON puts the names of floats that are no numbers into quotes.
+fn scalar(column: &ColumnRef<'_>, row: usize, out: &mut Vec<u8>) {
+    let start = out.len();
+    write_scalar(column, row, out);
+    if out.get(start) == Some(&b'"') {
+        out.remove(start);
+        out.pop();
+    }
 }
 
 #[cold]
@@ -84,8 +122,10 @@ fn put(cell: &[u8], quoted: bool, delimiter: u8, number: usize, out: &mut Vec<u8
     if number > 0 {
         out.push(delimiter);
     }
-    let ends = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    if !(cell.iter().any(ends) || quoted && cell.is_empty()) {
+    // All bytes are looked at, as that is a few comparisons of many at once.
+    let ends =
+        |ends: bool, byte: &u8| ends | (*byte == delimiter) | (*byte == b'"') | (*byte == b'\n') | (*byte == b'\r');
+    if !(cell.iter().fold(false, ends) || quoted && cell.is_empty()) {
         return out.extend_from_slice(cell);
     }
     out.push(b'"');
@@ -122,17 +162,17 @@ enum Content<'a> {
 }
 
 impl Cell<'_> {
+    fn is_there(&self, row: usize) -> bool {
+        self.there.iter().all(|bits| bits.get(row))
+    }
+
     /// Appends the text of a row; whether it is there.
     fn write(&self, row: usize, out: &mut Vec<u8>) -> bool {
-        if !self.there.iter().all(|bits| bits.get(row)) {
+        if !self.is_there(row) {
             return false;
         }
         match &self.content {
-            Content::Scalar(column) => {
-                write_scalar(column, row, out);
-                // JSON puts the names of floats that are no numbers into quotes.
-                out.retain(|byte| *byte != b'"');
-            }
+            Content::Scalar(column) => scalar(column, row, out),
             Content::Spelled(spelling, column) if spelling.is_bytes() => {
                 out.extend_from_slice(spelled::bytes(spelling, column, row));
             }

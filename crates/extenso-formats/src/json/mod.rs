@@ -71,7 +71,7 @@ pub(crate) use locate::locate;
 pub(crate) use number::{named as named_float, write as write_float};
 #[cfg(feature = "proto")]
 pub(crate) use quick::number as number_end;
-pub(crate) use room::line;
+pub(crate) use room::{line, reserve};
 #[cfg(feature = "proto")]
 pub(crate) use skip::skip;
 pub(crate) use split::{Items, MARK, is_blank, mark_len};

@@ -1,22 +1,108 @@
 //! CSV as a source: some rows of a table at a time.
+//!
+//! Invariant: the text of one block is held, and of one row where that is longer.
 
 use super::look::Look;
+use super::unpack::reading;
 use super::{Block, Blocks, SourceOptions, leaves_of};
 use crate::columns::OnError;
-use crate::csv::{Inference, Rows, Table};
+use crate::csv::{Ends, Inference, Rows, Table};
+use crate::json::{MARK, reserve};
+use crate::parts::Start;
 use crate::project::Wanted;
 use crate::records::RecordSpec;
 use extenso_graph::Concrete;
 use extenso_types::{Result, Spec};
-use std::io::BufRead;
+use std::io::{self, BufRead, Read};
+
+/// The text of whole rows, a block at a time.
+struct Text<'a> {
+    source: Box<dyn BufRead + Send + 'a>,
+    delimiter: u8,
+    block: usize,
+    text: Vec<u8>,
+    /// How far the text was looked at for ends of rows.
+    ends: Ends,
+    ended: bool,
+    /// How many bytes of the text the last rows had.
+    given: usize,
+    at: Start,
+}
+
+impl<'a> Text<'a> {
+    /// The text behind the row of names, and the table that this names.
+    ///
+    /// Errors: those of [`Table::begin`]; what the operating system refuses.
+    fn begin(source: Box<dyn BufRead + Send + 'a>, options: &SourceOptions) -> Result<(Text<'a>, Table)> {
+        let (delimiter, block) = (options.delimiter.unwrap_or(b','), options.block.max(1));
+        let (ends, at) = (Ends::default(), Start::default());
+        let mut text = Text { source, delimiter, block, text: Vec::new(), ends, ended: false, given: 0, at };
+        text.skip_mark().map_err(reading)?;
+        // Empty lines before the names end no row.
+        let mut from = 0;
+        let (table, start) = loop {
+            let end = text.fill(from).map_err(reading)?;
+            let rows = &text.text[..end];
+            if text.ended || !Table::is_blank(rows) {
+                let (table, _, start) = Table::begin(rows, delimiter)?;
+                break (table, start);
+            }
+            from = end + 1;
+        };
+        text.given = start.byte;
+        Ok((text, table))
+    }
+
+    /// A mark of UTF-8 is no part of the first cell.
+    fn skip_mark(&mut self) -> io::Result<()> {
+        (&mut self.source).take(MARK.len() as u64).read_to_end(&mut self.text)?;
+        if self.text == MARK {
+            self.text.clear();
+            self.at.byte = MARK.len();
+        }
+        Ok(())
+    }
+
+    /// The next rows; none at the end.
+    fn next(&mut self) -> io::Result<(Start, &[u8])> {
+        self.text.drain(..self.given);
+        self.ends.cut(self.given);
+        self.at.byte += self.given;
+        self.given = self.fill(self.block)?;
+        Ok((self.at, &self.text[..self.given]))
+    }
+
+    /// Reads until a row ends at a byte of the text or behind it, or the source does; where it ends.
+    fn fill(&mut self, from: usize) -> io::Result<usize> {
+        loop {
+            if let Some(end) = self.ends.first(&self.text, self.delimiter, from.saturating_sub(1), self.ended) {
+                return Ok(end);
+            }
+            if self.ended {
+                return Ok(self.text.len());
+            }
+            let more = (self.block / 4).clamp(LEAST, MOST);
+            reserve(&mut self.text, more)?;
+            self.ended = (&mut self.source).take(more as u64).read_to_end(&mut self.text)? < more;
+        }
+    }
+
+    /// How many bytes were given.
+    fn bytes(&self) -> u64 {
+        (self.at.byte + self.given) as u64
+    }
+}
+
+/// So many bytes are read at once, at least and at most.
+const LEAST: usize = 1 << 12;
+const MOST: usize = 1 << 18;
 
 /// Blocks of rows.
 pub struct CsvBlocks<'a> {
-    table: Table<Box<dyn BufRead + Send + 'a>>,
+    text: Text<'a>,
     records: RecordSpec,
     rows: Rows,
     on_error: OnError,
-    block: u64,
     given: bool,
 }
 
@@ -30,34 +116,31 @@ impl<'a> CsvBlocks<'a> {
         options: &SourceOptions,
     ) -> Result<CsvBlocks<'a>> {
         let records = RecordSpec::of(function)?;
-        let table = Table::new(source, options.delimiter.unwrap_or(b','))?;
-        let rows = Rows::new(records.plan(), &table.paths)?;
-        Ok(CsvBlocks { table, records, rows, on_error: options.on_error, block: options.block as u64, given: false })
+        let (text, table) = Text::begin(source, options)?;
+        let rows = Rows::new(records.plan(), table)?;
+        Ok(CsvBlocks { text, records, rows, on_error: options.on_error, given: false })
     }
 }
 
 impl Blocks for CsvBlocks<'_> {
     fn next(&mut self) -> Result<Option<Block>> {
-        let mut out = self.rows.none()?;
-        let (start, before) = (self.table.bytes(), self.table.rows());
-        while self.table.next()? {
-            self.rows.read(&self.table, self.on_error, &mut out)?;
-            if self.table.bytes() - start >= self.block {
-                break;
-            }
-        }
-        if self.given && self.table.rows() == before {
+        let (start, text) = self.text.next().map_err(reading)?;
+        if self.given && text.is_empty() {
             return Ok(None);
         }
         self.given = true;
-        let (leaves, bad) = leaves_of(&self.records, out, before..self.table.rows(), self.on_error)?;
-        Ok(Some(Block { leaves, rows: self.table.rows(), bytes: self.table.bytes(), bad }))
+        let decoded = self.rows.block(text, start, self.on_error)?;
+        let skipped = if self.on_error == OnError::Skip { decoded.bad.count() } else { 0 };
+        self.text.at.row += decoded.rows + skipped;
+        let (leaves, bad) = leaves_of(&self.records, decoded, start.row..self.text.at.row, self.on_error)?;
+        Ok(Some(Block { leaves, rows: self.text.at.row, bytes: self.text.bytes(), bad }))
     }
 }
 
 /// Rows that are looked at for what they are.
 pub struct CsvLook<'a> {
-    found: Inference<Box<dyn BufRead + Send + 'a>>,
+    text: Text<'a>,
+    found: Inference,
     wanted: Wanted,
 }
 
@@ -66,21 +149,23 @@ impl<'a> CsvLook<'a> {
     ///
     /// Errors: no row of names.
     pub fn new(source: Box<dyn BufRead + Send + 'a>, wanted: Wanted, options: &SourceOptions) -> Result<CsvLook<'a>> {
-        let table = Table::new(source, options.delimiter.unwrap_or(b','))?;
-        Ok(CsvLook { found: Inference::new(table, options.on_error), wanted })
+        let (text, table) = Text::begin(source, options)?;
+        Ok(CsvLook { text, found: Inference::new(table, options.on_error), wanted })
     }
 }
 
 impl Look for CsvLook<'_> {
     fn look(&mut self, most: usize) -> Result<Option<usize>> {
-        // A bound of packed bytes is one of what is held, and no more than a row is.
-        Ok(Some(self.found.rows(most.min(ROWS))?).filter(|rows| *rows > 0))
+        let (start, text) = self.text.next().map_err(reading)?;
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let rows = self.found.note(text, start, most)?;
+        self.text.at.row += rows;
+        Ok(Some(rows))
     }
 
     fn spec(&self) -> Result<Spec> {
         self.found.spec(&self.wanted)
     }
 }
-
-/// How many rows are looked at at a time.
-const ROWS: usize = 1 << 12;
