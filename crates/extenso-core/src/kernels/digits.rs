@@ -9,6 +9,9 @@ pub const HIGHS: u64 = 0x80 * ONES;
 /// Eight characters 0: what turns digits into their values, and back, where it differs.
 pub const ZEROS: u64 = 0x30 * ONES;
 
+/// The powers of ten by which up to eight digits are moved.
+pub const POWERS: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
 /// The highest bit of each byte that is none of 0 to 9.
 #[inline(always)]
 pub fn not_digits(bytes: u64) -> u64 {

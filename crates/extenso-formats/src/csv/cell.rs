@@ -6,6 +6,7 @@ use crate::columns::Column;
 use crate::names::plain;
 use crate::seen::{self, Sign};
 use extenso_core::kernels::decimal::Float;
+use extenso_core::kernels::digits::{POWERS, ZEROS, joined, not_digits};
 
 /// How much of a cell a message shows.
 const SHOWN: usize = 40;
@@ -68,15 +69,18 @@ impl Plain {
         if digits.len() > MOST || !digits.first()?.is_ascii_digit() || !digits.last()?.is_ascii_digit() {
             return None;
         }
-        let (mut value, mut point) = (0_i64, None);
-        for (at, byte) in digits.iter().enumerate() {
-            match byte {
-                b'0'..=b'9' => value = value * 10 + i64::from(byte - b'0'),
-                b'.' if point.is_none() => point = Some(at),
-                _ => return None,
+        let (mut value, end) = run(digits, 0, 0);
+        let decimals = match digits[end..] {
+            [] => 0,
+            [b'.', ..] => {
+                let point = end;
+                let end;
+                (value, end) = run(digits, value, point + 1);
+                (end == digits.len()).then(|| end - point - 1)?
             }
-        }
-        Some(Plain { value, negative, decimals: point.map_or(0, |point| digits.len() - 1 - point) })
+            _ => return None,
+        };
+        Some(Plain { value, negative, decimals })
     }
 
     /// The float, where one rounding gives it.
@@ -85,6 +89,26 @@ impl Plain {
         let value = T::scaled(self.value.cast_unsigned(), -i32::try_from(self.decimals).ok()?)?;
         Some(if self.negative { value.negated() } else { value })
     }
+}
+
+/// The value with the digits from a byte on behind it, and where these end. It wraps where there are too many.
+#[inline(always)]
+fn run(digits: &[u8], mut value: i64, mut at: usize) -> (i64, usize) {
+    while let Some(word) = digits.get(at..).and_then(|rest| rest.first_chunk()) {
+        let bytes = u64::from_le_bytes(*word) ^ ZEROS;
+        let n = not_digits(bytes).trailing_zeros() / 8;
+        if n > 0 {
+            value = value.wrapping_mul(POWERS[n as usize]).wrapping_add(joined(bytes << (64 - 8 * n)).cast_signed());
+        }
+        at += n as usize;
+        if n < 8 {
+            return (value, at);
+        }
+    }
+    while let Some(byte) = digits.get(at).filter(|byte| byte.is_ascii_digit()) {
+        (value, at) = (value.wrapping_mul(10).wrapping_add(i64::from(byte - b'0')), at + 1);
+    }
+    (value, at)
 }
 
 /// So many digits have a value that fits i64.

@@ -9,7 +9,7 @@ pub use record::Scratch;
 
 use super::number as decimal;
 use extenso_core::kernels::decimal::Float;
-use extenso_core::kernels::digits::{HIGHS, ONES, ZEROS, joined, not_digits};
+use extenso_core::kernels::digits::{HIGHS, ONES, POWERS, ZEROS, joined, not_digits};
 use extenso_core::kernels::float_lists::{self, Read};
 use std::str::FromStr;
 
@@ -262,8 +262,6 @@ fn long_integer<T: FromStr>(text: &[u8], at: usize) -> Option<(T, usize)> {
     // One with a point or an exponent is none.
     std::str::from_utf8(text.get(at..end)?).ok()?.parse().ok().map(|value| (value, end))
 }
-
-const POWERS: [i64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
 /// Behind the digits that start at a byte.
 fn digits(text: &[u8], mut at: usize) -> usize {

@@ -14,7 +14,7 @@ mod pipes;
 
 use super::*;
 use crate::{FieldSpec as F, encode_ndjson, struct_spec};
-use extenso_core::{ExtensionType, ops};
+use extenso_core::{ExtensionType, Provenance, ops, pack};
 use extenso_ext::StructTensor;
 use extenso_graph::Function;
 use extenso_types::{DType, Nest};
@@ -334,4 +334,35 @@ fn a_function_reads_a_part_of_a_map() {
     assert_eq!(run("m[*].value"), r#"{"id":7,"part":[1,2]} {"id":8,"part":[]} "#);
     assert_eq!(run("m[*].key"), r#"{"id":7,"part":["k","l"]} {"id":8,"part":[]} "#);
     assert_eq!(run("rows"), r#"{"id":7,"part":2} {"id":8,"part":0} "#);
+}
+
+#[test]
+fn a_table_in_blocks_is_the_whole_table() {
+    let scalar = |dtype| F::Scalar(dtype, vec![]);
+    let spec = struct_spec([("a", scalar(DType::I64)), ("b", scalar(DType::String))]).expect("a spec");
+    let function = Function::new("rows", |args| Ok(Nest::Leaf(args.leaves()[0].1.clone())));
+    let function = function.concrete(&Nest::Leaf(spec.clone())).expect("traces");
+    let rows = ["1,x\n", "2,\"y\n\"\n", "\n3,\"\"\"\"\r\n", "bad,\"\r\n\"\r", "4,\n", "5,\"a,b\"", "\n6,z"].concat();
+    for text in [format!("a,b\n{rows}"), format!("\u{feff}\"a\",\"b\"\r\n{rows}"), format!("\n\r\na,b\n{rows}\n\n")] {
+        let options =
+            crate::csv::CsvOptions { spec: Some(spec.clone()), on_error: OnError::Skip, ..Default::default() };
+        let whole = crate::csv::read_csv(text.as_bytes(), &options).expect("reads");
+        let wanted = encode_ndjson(&Nest::Leaf(whole.value)).expect("writes");
+        for block in 1..text.len() + 2 {
+            let options =
+                SourceOptions { format: Some(Format::Csv), on_error: OnError::Skip, block, ..SourceOptions::default() };
+            let mut blocks = open_reader(&function, Box::new(text.as_bytes()), &options).expect("opens");
+            let (mut found, mut bad, mut last) = (Vec::new(), Vec::new(), (0, 0));
+            while let Some(block) = blocks.next().expect("reads") {
+                let leaves = block.leaves.into_iter().collect::<Option<Vec<Value>>>().expect("all are needed");
+                let value = pack(&spec, &mut leaves.into_iter(), Provenance::Trusted).expect("packs");
+                found.extend(encode_ndjson(&Nest::Leaf(value)).expect("writes"));
+                bad.extend(block.bad.first.iter().map(|bad| (bad.row, bad.offset)));
+                last = (block.rows, block.bytes);
+            }
+            assert_eq!(found.escape_ascii().to_string(), wanted.escape_ascii().to_string(), "{text:?} by {block}");
+            assert_eq!(bad, [(3, text.find("bad"))], "{text:?} by {block}");
+            assert_eq!(last, (7, text.len() as u64), "{text:?} by {block}");
+        }
+    }
 }
