@@ -1,15 +1,19 @@
 //! Nested Python lists and dicts to values and back.
 
+mod given;
+mod objects;
+
 use crate::error::{self, OrRaise, guarded, raised};
 use crate::spec::{PyTypeSpec, core_spec, of_components};
-use crate::tensor::OBJECT;
 use crate::{arg, import, value};
 use extenso_core::kernels::pool::affordable;
 use extenso_core::{Dense, Value, behavior};
-use extenso_ext::{Literal, to_literal};
-use extenso_types::{Dim, Error, Path, Segment, Spec};
+use extenso_ext::{Host, Literal, to_host, to_literal};
+use extenso_types::{Dim, Error, Spec};
+use given::{Given, Trail, literal};
+use objects::Objects;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 /// Deeper nests are refused by core; this bounds the recursion here.
 const MAX_DEPTH: usize = 100;
@@ -114,16 +118,27 @@ pub fn of_spec(object: &Bound<'_, PyAny>, spec: &Spec) -> PyResult<Value> {
     {
         return of_components(object, ext);
     }
-    let literal = read(object, &Trail::Root, 0)?;
-    guarded(|| extenso_ext::constant_of(literal, spec)).or_raise()
+    let read =
+        || Given::of(object.clone()).and_then(|given| literal(&given, &Trail::Root, 0)).map_err(|e| e.at("constant"));
+    guarded(|| extenso_ext::constant_of(read()?, spec)).map_err(|e| placed(object.py(), e))
+}
+
+/// The exception of an error; where an exception of ours is carried, this one with the path in front.
+fn placed(py: Python<'_>, error: Error) -> PyErr {
+    let (text, raised) = (error.to_string(), raised(py, error));
+    let name = raised.get_type(py).name().map_or_else(|_| String::new(), |name| name.to_string());
+    match text.strip_suffix(&format!("{name}: {}", raised.value(py))) {
+        Some(path) => error::reworded(py, raised, |own| format!("{path}{own}")),
+        None => raised,
+    }
 }
 
 /// The core value of nested lists and dicts.
 ///
 /// Errors: something else among them; what no value has, such as leaves of two kinds.
 pub fn value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
-    let literal = read(object, &Trail::Root, 0)?;
-    guarded(|| extenso_ext::constant(literal)).or_raise()
+    let given = || Given::of(object.clone()).map_err(|e| e.at("constant"));
+    guarded(|| extenso_ext::constant_from(given()?)).map_err(|e| placed(object.py(), e))
 }
 
 /// The nested lists and dicts of a value; the reverse of `constant`. A dict, list or tuple of values stays one of what they are.
@@ -155,14 +170,14 @@ fn nest_to_py<'py>(x: &Bound<'py, PyAny>, depth: usize) -> PyResult<Bound<'py, P
 
 fn value_to_py<'py>(x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let value = value::from_py(x)?;
-    let literal = guarded(|| {
+    let objects = guarded(|| {
         let mut leaves = Vec::new();
         value.push_leaves(&mut leaves)?;
         let counts = leaves.iter().filter_map(|leaf| leaf.tensor().ok()?.data().ok()).map(Dense::len);
-        affordable(counts.sum::<usize>().saturating_mul(size_of::<Literal>() + OBJECT))?;
-        to_literal(&value)
+        affordable(counts.sum::<usize>().saturating_mul(Objects::SIZE))?;
+        to_host(&Objects(x.py()), &value)
     });
-    write(x.py(), &literal.or_raise()?)
+    objects.or_raise()
 }
 
 /// Outer elements that are shown of a value that has more of them.
@@ -189,115 +204,4 @@ pub fn shown(value: &Value) -> Option<String> {
         first = cut().unwrap_or(first);
     }
     Some(format!("{:.SHOWN$}", to_literal(&first).ok()?))
-}
-
-/// Where an object stands; made a path when an error asks for it.
-enum Trail<'a> {
-    Root,
-    Item(&'a Trail<'a>, usize),
-    Field(&'a Trail<'a>, &'a str),
-}
-
-impl Trail<'_> {
-    /// What an error says in front.
-    fn said(&self) -> String {
-        match self {
-            Trail::Root => "constant".to_string(),
-            Trail::Item(..) | Trail::Field(..) => format!("constant: {}", self.path()),
-        }
-    }
-
-    fn path(&self) -> Path {
-        match self {
-            Trail::Root => Path::root(),
-            Trail::Item(outer, i) => outer.path().child(Segment::Index(*i)),
-            Trail::Field(outer, name) => outer.path().child(Segment::field(*name)),
-        }
-    }
-}
-
-fn read(object: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<Literal> {
-    if depth > MAX_DEPTH {
-        return Err(raised(object.py(), Error::value(format!("a nest is deeper than {MAX_DEPTH}")).at("constant")));
-    }
-    if object.is_none() {
-        Ok(Literal::None)
-    } else if let Ok(v) = object.cast::<PyBool>() {
-        Ok(Literal::Bool(v.is_true()))
-    } else if object.is_instance_of::<PyInt>() {
-        arg::whole(object, Literal::Int, Literal::Unsigned)
-    } else if object.is_instance_of::<PyFloat>() {
-        object.extract().map(Literal::Float)
-    } else if object.is_instance_of::<PyString>() {
-        object.extract().map(Literal::Str)
-    } else if let Ok(v) = object.cast::<PyBytes>() {
-        Ok(Literal::Bytes(v.as_bytes().to_vec()))
-    } else if let Ok(dict) = object.cast::<PyDict>() {
-        dict.iter().map(|(key, item)| entry(&key, &item, at, depth)).collect::<PyResult<_>>().map(Literal::Record)
-    } else if let Ok(list) = object.cast::<PyList>() {
-        items(list.iter(), list.len(), at, depth)
-    } else if let Ok(tuple) = object.cast::<PyTuple>() {
-        items(tuple.iter(), tuple.len(), at, depth)
-    } else if let Some(value) = array(object).map_err(|e| error::at(object.py(), e, &at.said()))? {
-        Ok(Literal::from(value))
-    } else if object.hasattr("tolist")? {
-        read(&object.call_method0("tolist")?, at, depth + 1)
-    } else if let Some(list) = arg::items_of(object)? {
-        read(&list, at, depth + 1)
-    } else if object.is_instance_of::<PyMapping>() {
-        read(&object.py().get_type::<PyDict>().call1((object,))?, at, depth + 1)
-    } else {
-        let error = Error::dtype(format!("found a value of type {}", arg::type_name(object)))
-            .wanted("numbers, strings, bytes, times, decimals, None, and lists, tuples and dicts of these");
-        Err(raised(object.py(), placed(error, &at.path())))
-    }
-}
-
-fn items<'py>(
-    objects: impl Iterator<Item = Bound<'py, PyAny>>,
-    count: usize,
-    at: &Trail<'_>,
-    depth: usize,
-) -> PyResult<Literal> {
-    let mut items = Vec::with_capacity(count);
-    for (i, object) in objects.enumerate() {
-        items.push(read(&object, &Trail::Item(at, i), depth + 1)?);
-    }
-    Ok(Literal::List(items))
-}
-
-fn entry(key: &Bound<'_, PyAny>, item: &Bound<'_, PyAny>, at: &Trail<'_>, depth: usize) -> PyResult<(String, Literal)> {
-    let name: String = key.extract().map_err(|_| {
-        let error = Error::dtype(format!("a record has the key {key}")).wanted("keys that are strings");
-        raised(key.py(), placed(error, &at.path()))
-    })?;
-    let item = read(item, &Trail::Field(at, &name), depth + 1)?;
-    Ok((name, item))
-}
-
-fn placed(error: Error, path: &Path) -> Error {
-    let error = if path.is_root() { error } else { error.at(path.to_string()) };
-    error.at("constant")
-}
-
-fn write<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match literal {
-        Literal::None => py.None().into_bound(py),
-        Literal::Bool(v) => PyBool::new(py, *v).to_owned().into_any(),
-        Literal::Int(v) => PyInt::new(py, *v).into_any(),
-        Literal::Unsigned(v) => PyInt::new(py, *v).into_any(),
-        Literal::Float(v) => PyFloat::new(py, *v).into_any(),
-        Literal::Str(v) => PyString::new(py, v).into_any(),
-        Literal::Bytes(v) => PyBytes::new(py, v).into_any(),
-        Literal::List(items) => {
-            let items: PyResult<Vec<_>> = items.iter().map(|item| write(py, item)).collect();
-            PyList::new(py, items?)?.into_any()
-        }
-        Literal::Record(fields) => {
-            let dict = PyDict::new(py);
-            fields.iter().try_for_each(|(name, item)| dict.set_item(name, write(py, item)?))?;
-            dict.into_any()
-        }
-        Literal::Value(held) => value::to_py(py, held.value().clone())?,
-    })
 }

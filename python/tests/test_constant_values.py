@@ -105,3 +105,94 @@ def test_rows_of_one_length_have_it_as_the_spec_says() -> None:
     assert ex.constant([[[1], [2]], None], optional).to_py() == [[[1], [2]], None]
     with pytest.raises(ex.ShapeError, match="Wanted: 2"):
         ex.constant([[[1]], None], optional)
+
+
+def test_where_an_object_does_not_fit_is_told_by_its_path() -> None:
+    big, huge = 2**63, 2**70
+    for given, text in [
+        ([[1, 2], [3, "x"]], r"constant: \[1\]\[1\]: a string stands beside an integer"),
+        ([None, [None, 1], [], [2, [3]]], r"constant: \[3\]\[1\]: a list stands beside an integer.\nWanted: equal nesting"),
+        ([{"a": [1]}, {"a": None}, {"a": [2, None, b"x"]}], r"constant: \[2\].a\[2\]: bytes stands beside"),
+        ([{"a": 1}, None, {"a": 1, "b": 2}], r"constant: \[2\].b: the first record has no such field"),
+        ([[{"a": 1, "b": 1}], [{"b": 1, "a": 1}, {"b": 2}]], r"constant: \[1\]\[1\].a: the record has no such field"),
+        ([{"a": 1}, [1]], r"constant: \[1\]: a list stands beside a record"),
+        ([[1], 2], r"constant: \[1\]: an integer stands beside a list"),
+        ([{"a": 1}, {1: 2}], r"constant: \[1\]: a record has the key 1"),
+        ({"a": {"b": [1, {1, 2}]}}, r"constant: a.b\[1\]: found a value of type set"),
+        ([[], [0.5, [object()]]], r"constant: \[1\]\[1\]: a list stands beside a float"),
+        ([[[object()]]], r"constant: \[0\]\[0\]\[0\]: found a value of type object"),
+        ([-1, None, big], r"constant: \[0\]: -1 stands beside an integer above the largest i64"),
+        ([[1], [huge]], r"\[1\]\[0\]"),
+        (["a", "\ud800"], r"surrogates"),
+    ]:
+        with pytest.raises((ex.Error, OverflowError, UnicodeError), match=text):
+            ex.constant(given)
+    assert ex.constant([big, 0.5, -1]).tolist() == [float(big), 0.5, -1.0]
+    assert ex.constant([1, None, big]).dtype == ex.u64
+
+
+def test_lists_in_themselves_are_refused_at_once() -> None:
+    alone: "list[Any]" = []
+    alone.append(alone)
+    many: "list[Any]" = [[]]
+    many.extend([many] * 1000)
+    record: "dict[str, Any]" = {"a": 1}
+    record["b"] = [record, {"a": 1, "b": []}]
+    deep: "Any" = 1
+    for _ in range(80):
+        deep = [deep]
+    for given in [alone, many, record, [record], deep, {"a": deep}]:
+        with pytest.raises(ex.Error, match="deeper"):
+            ex.constant(given)
+
+
+class _Int(int):
+    pass
+
+
+class _List(list):  # type: ignore[type-arg]
+    pass
+
+
+def test_random_nests_come_back() -> None:
+    random = np.random.default_rng(3)
+
+    def leaf(kind: int) -> Any:
+        i = int(random.integers(-5, 5))
+        return [i, i / 2, f"t\u00e9xt {i}", f"{i}".encode(), i > 0, _Int(i), np.float64(i)][kind]
+
+    def spec(depth: int) -> Any:
+        kind = int(random.integers(0, 3)) if depth else 0
+        if kind == 1:
+            return [spec(depth - 1)]
+        if kind == 2:
+            return {f"f{i}": spec(depth - 1) for i in range(random.integers(1, 4))}
+        return int(random.integers(0, 7))
+
+    def item(of: Any, missing: float) -> Any:
+        if random.random() < missing:
+            return None
+        if isinstance(of, dict):
+            names = list(of)
+            random.shuffle(names)
+            return {name: item(of[name], missing) for name in names}
+        if isinstance(of, list):
+            items = [item(of[0], missing) for _ in range(random.integers(0, 4))]
+            return [items, tuple(items), _List(items)][int(random.integers(0, 3))]
+        return leaf(of)
+
+    def plain(x: Any) -> Any:
+        if isinstance(x, dict):
+            return {name: plain(item) for name, item in x.items()}
+        return [plain(item) for item in x] if isinstance(x, (list, tuple)) else x
+
+    for i in range(400):
+        of = spec(4)
+        rows = [item(of, 0.0 if i % 2 else 0.2) for _ in range(random.integers(0, 6))]
+        if not i % 2 and not any(row is not None for row in rows):
+            continue
+        value = ex.constant(rows)
+        assert ex.to_py(value) == plain(rows), (of, rows)
+        # What the values are, and not only how they show.
+        again = ex.constant(plain(rows), ex.spec_of(value))
+        assert ex.to_py(again) == plain(rows)

@@ -58,7 +58,7 @@ pub use einsum::{einsum, tensordot};
 pub use expand::{collapse, collapse_spec, expand, expand_spec};
 pub use features::{Combiner, embedding_lookup, multi_hot};
 pub use index::{Index, index};
-pub use literal::{Held, Literal, constant, constant_of, to_literal};
+pub use literal::{Held, Host, Literal, Object, Seen, constant, constant_from, constant_of, to_host, to_literal};
 pub use logical::{
     Bool8Tensor, Bool8TensorSpec, FixedBytesTensor, FixedBytesTensorSpec, JsonTensor, JsonTensorSpec, write_uuid,
 };

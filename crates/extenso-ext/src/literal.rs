@@ -6,13 +6,15 @@
 
 mod build;
 mod held;
+mod object;
 mod read;
 mod show;
 mod typed;
 
-pub use build::constant;
+pub use build::{constant, constant_from};
 pub use held::Held;
-pub use read::to_literal;
+pub use object::{Object, Seen};
+pub use read::{Host, to_host, to_literal};
 pub use typed::constant_of;
 
 use extenso_types::{Error, Result};
@@ -68,27 +70,19 @@ impl Literal {
     }
 
     fn kind(&self) -> &'static str {
-        match self {
-            Literal::None => "None",
-            Literal::Bool(_) => "a boolean",
-            Literal::Int(_) | Literal::Unsigned(_) => "an integer",
-            Literal::Float(_) => "a float",
-            Literal::Str(_) => "a string",
-            Literal::Bytes(_) => "bytes",
-            Literal::List(_) => "a list",
-            Literal::Record(_) => "a record",
-            Literal::Value(_) => "a value",
-        }
+        self.as_seen().kind()
     }
 }
 
 fn check_depth(literal: &Literal, depth: usize) -> Result<()> {
     if depth > MAX_DEPTH {
-        return Err(
-            Error::value(format!("the literal is nested deeper than {MAX_DEPTH} levels")).wanted("fewer levels")
-        );
+        return Err(too_deep());
     }
     literal.inner().try_for_each(|item| check_depth(item, depth + 1))
+}
+
+fn too_deep() -> Error {
+    Error::value(format!("the literal is nested deeper than {MAX_DEPTH} levels")).wanted("fewer levels")
 }
 
 macro_rules! literal_from {

@@ -1,16 +1,18 @@
-//! From a literal to a value.
+//! From objects of a host language to a value.
 //!
-//! Lists become axes, column by column: all items at one depth are looked at together. A list level is uniform if its lists
+//! Lists become axes, column by column: all objects at one depth are looked at together. A list level is uniform if its lists
 //! have one length and everything inside is uniform too; otherwise it is ragged. Levels are built from what is there, and
-//! then spread over the places of `None`.
+//! then spread over the places of `None`. Where an object stands is found when an error asks for it.
 
 use super::held::{side_by_side, single_of_meaning, written_out};
-use super::{Literal, check_depth};
+use super::object::{Object, Seen};
+use super::{Literal, MAX_DEPTH, check_depth, too_deep};
 use crate::args::typed;
 use crate::masked::MaskedTensor;
 use crate::meaning::over_elements;
 use crate::ragged::RaggedTensor;
 use crate::structs::{Field, StructTensor};
+use extenso_core::kernels::pool::affordable;
 use extenso_core::ops::{Run, assemble};
 use extenso_core::{ExtensionType, RowPartition, Tensor, Value};
 use extenso_types::{Dims, Error, Path, Result, Segment, Shape};
@@ -24,71 +26,92 @@ use std::sync::Arc;
 ///
 /// Errors, with the path: lists and other items side by side, dtypes or fields that differ, more than 64 levels.
 pub fn constant(literal: impl Into<Literal>) -> Result<Value> {
-    let literal = literal.into();
-    check_depth(&literal, 0)
-        .and_then(|()| value_of(&Item { literal: &literal, place: Place::Root }))
-        .map_err(|e| e.at_part("constant"))
+    constant_from(&literal.into())
 }
 
-/// An item and where it stands.
-#[derive(Clone, Copy)]
-struct Item<'a> {
-    literal: &'a Literal,
-    place: Place<'a>,
+/// The value that an object of a host language means; see [`constant`].
+///
+/// Errors: those of [`constant`], and of the host.
+pub fn constant_from<O: Object>(object: O) -> Result<Value> {
+    value_of(object, &Above::Root, 0).map_err(|e| e.at_part("constant"))
 }
 
-/// Where an item stands; made a path when an error asks for it.
+/// What stands above the objects of a level.
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum Above<'a> {
     Root,
-    In(&'a Item<'a>, usize),
-    Field(&'a Item<'a>, &'a str),
+    /// Lists of these lengths, whose items they are.
+    Lists(&'a Above<'a>, &'a [usize]),
+    /// Records, whose fields they are.
+    Field(&'a Above<'a>, &'a str),
+    /// Those of a level that are there.
+    There(&'a Above<'a>, &'a [bool]),
 }
 
-impl Item<'_> {
-    fn path(&self) -> Path {
-        match self.place {
-            Place::Root => Path::root(),
-            Place::In(list, i) => list.path().child(Segment::Index(i)),
-            Place::Field(record, name) => record.path().child(Segment::field(name)),
+impl Above<'_> {
+    /// Where object `i` stands.
+    fn path(&self, mut i: usize) -> Path {
+        match self {
+            Above::Root => Path::root(),
+            Above::Lists(above, lengths) => {
+                let mut list = 0;
+                while let Some(length) = lengths.get(list).filter(|length| i >= **length) {
+                    (i, list) = (i - length, list + 1);
+                }
+                above.path(list).child(Segment::Index(i))
+            }
+            Above::Field(above, name) => above.path(i).child(Segment::field(*name)),
+            Above::There(above, there) => {
+                let mut places = there.iter().enumerate().filter(|(_, there)| **there);
+                above.path(places.nth(i).map_or(0, |(place, _)| place))
+            }
         }
     }
 
-    /// The error, which is here.
-    fn at(&self, error: Error) -> Error {
-        let path = self.path();
+    /// The error of object `i`, which says where it is.
+    fn at(&self, i: usize, error: Error) -> Error {
+        let path = self.path(i);
         if path.is_root() { error } else { error.at(path.to_string()) }
     }
 }
 
-fn items_of<'a>(list: &'a [Literal], of: &'a Item<'a>) -> impl Iterator<Item = Item<'a>> {
-    list.iter().enumerate().map(move |(i, literal)| Item { literal, place: Place::In(of, i) })
-}
-
-fn value_of(item: &Item<'_>) -> Result<Value> {
-    match item.literal {
-        Literal::Value(held) => Ok(held.0.clone()),
-        Literal::List(items) => column(&items_of(items, item).collect::<Vec<_>>()),
-        Literal::Record(fields) => {
-            let field = |(name, literal): &(String, Literal)| {
-                Ok((Arc::from(name.as_str()), value_of(&Item { literal, place: Place::Field(item, name) })?))
-            };
-            let fields: Result<Vec<Field>> = fields.iter().map(field).collect();
-            Ok(StructTensor::new(Shape::scalar(), fields?).map_err(|e| item.at(e))?.into_value())
+fn value_of<O: Object>(object: O, above: &Above<'_>, depth: usize) -> Result<Value> {
+    if depth > MAX_DEPTH {
+        return Err(too_deep());
+    }
+    let here = |e| above.at(0, e);
+    match object.seen().map_err(here)? {
+        Seen::Value => object.value().ok_or_else(|| Error::internal("a value is held")),
+        Seen::List => {
+            let mut items = Vec::new();
+            items_of(&object, &mut items, 0, above)?;
+            let lengths = [items.len()];
+            column(&items, &Above::Lists(above, &lengths), depth + 1)
         }
-        Literal::None
-        | Literal::Bool(_)
-        | Literal::Int(_)
-        | Literal::Unsigned(_)
-        | Literal::Float(_)
-        | Literal::Str(_)
-        | Literal::Bytes(_) => scalar(item),
+        Seen::Record => {
+            let names = object.names().map_err(here)?;
+            let mut fields = Vec::with_capacity(names.len());
+            for (at, name) in names.iter().enumerate() {
+                let above = Above::Field(above, O::text(name));
+                let item = object.field(name, at).map_err(|e| above.at(0, e))?;
+                let item = item.ok_or_else(|| Error::internal("a record has the fields that it names"))?;
+                fields.push((Arc::from(O::text(name)), value_of(item, &above, depth + 1)?));
+            }
+            Ok(StructTensor::new(Shape::scalar(), fields).map_err(here)?.into_value())
+        }
+        Seen::None
+        | Seen::Bool(_)
+        | Seen::Int(_)
+        | Seen::Unsigned(_)
+        | Seen::Float(_)
+        | Seen::Str(_)
+        | Seen::Bytes(_) => scalar(object, above, depth),
     }
 }
 
 /// A 0-d value: a column of one without its axis.
-fn scalar(item: &Item<'_>) -> Result<Value> {
-    let column = column(&[*item])?;
+fn scalar<O: Object>(object: O, above: &Above<'_>, depth: usize) -> Result<Value> {
+    let column = column(&[object], above, depth)?;
     let single = |t: &Tensor| t.with_dims(&[]);
     match typed::<MaskedTensor>(&column) {
         Some(x) => Ok(MaskedTensor::new(single(x.values().tensor()?)?, single(x.mask())?)?.into_value()),
@@ -96,76 +119,95 @@ fn scalar(item: &Item<'_>) -> Result<Value> {
     }
 }
 
-/// The items as a value whose outer axis counts them.
-fn column(items: &[Item<'_>]) -> Result<Value> {
-    let is_there = |item: &Item<'_>| !matches!(item.literal, Literal::None);
-    let first = items.iter().find(|item| is_there(item));
-    let missing = !items.iter().all(is_there);
-    let present = || items.iter().map(is_there).collect::<Vec<bool>>();
-    let spread_out = |made: &dyn Fn(&[&Item<'_>]) -> Result<Value>| {
-        let values = made(&items.iter().filter(|item| is_there(item)).collect::<Vec<_>>())?;
-        if missing { spread(&values, &present()) } else { Ok(values) }
+/// Adds the items of a list, which is object `i` of its level; how many they are.
+fn items_of<O: Object>(list: &O, items: &mut Vec<O>, i: usize, above: &Above<'_>) -> Result<usize> {
+    let before = items.len();
+    list.items(items).map_err(|e| {
+        let path = above.path(i).child(Segment::Index(items.len() - before));
+        e.at(path.to_string())
+    })?;
+    Ok(items.len() - before)
+}
+
+/// The objects as a value whose outer axis counts them.
+fn column<O: Object>(objects: &[O], above: &Above<'_>, depth: usize) -> Result<Value> {
+    if depth > MAX_DEPTH {
+        return Err(too_deep());
+    }
+    let missing = objects.iter().any(O::is_none);
+    let present = || objects.iter().map(|object| !object.is_none()).collect::<Vec<bool>>();
+    let spread_out = |made: &dyn Fn(&[&O], &Above<'_>) -> Result<Value>| {
+        if !missing {
+            return made(&objects.iter().collect::<Vec<_>>(), above);
+        }
+        let present = present();
+        let there: Vec<&O> = objects.iter().filter(|object| !object.is_none()).collect();
+        spread(&made(&there, &Above::There(above, &present))?, &present)
     };
-    let values = match first.map(|item| item.literal) {
-        _ if items.iter().any(|item| matches!(item.literal, Literal::Value(_))) => spread_out(&held)?,
-        Some(Literal::List(_)) => spread_out(&|there| lists(there, missing))?,
-        Some(Literal::Record(fields)) => spread_out(&|there| records(there, fields))?,
-        _ => leaves(items, first)?,
+    let first = objects.iter().position(|object| !object.is_none());
+    let kind = first.map(|first| objects[first].seen().map_err(|e| above.at(first, e))).transpose()?;
+    if depth == LOOKED && matches!(kind, Some(Seen::List | Seen::Record)) {
+        objects.iter().try_for_each(|object| object.check_depth(depth))?;
+    }
+    let values = match kind {
+        _ if objects.iter().any(O::is_value) => spread_out(&|there, above| held(there, above, depth))?,
+        Some(Seen::List) => spread_out(&|there, above| lists(there, missing, above, depth))?,
+        Some(Seen::Record) => spread_out(&|there, above| records(there, above, depth))?,
+        _ => leaves(objects, first, above)?,
     };
     if !missing {
         return Ok(values);
     }
-    Ok(MaskedTensor::new(values, Tensor::bools(&[items.len()], &present())?)?.into_value())
+    Ok(MaskedTensor::new(values, Tensor::bools(&[objects.len()], &present())?)?.into_value())
 }
+
+/// At this depth objects are looked at for lists that are in themselves, before there are too many of them.
+const LOOKED: usize = 2;
 
 /// A level with values in it.
-fn held(items: &[&Item<'_>]) -> Result<Value> {
-    let value = |item: &&Item<'_>| match item.literal {
-        Literal::Value(held) => Some(held.0.clone()),
-        _ => None,
-    };
-    if let Some(values) = items.iter().map(value).collect::<Option<Vec<Value>>>()
+fn held<O: Object>(objects: &[&O], above: &Above<'_>, depth: usize) -> Result<Value> {
+    if let Some(values) = objects.iter().map(|object| object.value()).collect::<Option<Vec<Value>>>()
         && let Some(joined) = side_by_side(&values.iter().collect::<Vec<_>>())
     {
-        return joined.map_err(|e| items[0].at(e));
+        return joined.map_err(|e| above.at(0, e));
     }
+    let literal = |(i, object): (usize, &&O)| object.literal().map_err(|e| above.at(i, e));
+    let literals = objects.iter().enumerate().map(literal).collect::<Result<Vec<Literal>>>()?;
+    literals.iter().try_for_each(|literal| check_depth(literal, depth))?;
     // The text of a time is no time: single ones stand beside their kind alone.
-    if let Some(single) = items.iter().find_map(|item| single_of_meaning(item.literal)) {
-        let other = |item: &&&Item<'_>| single_of_meaning(item.literal).as_ref() != Some(&single);
-        let item = items.iter().find(other).unwrap_or(&items[0]);
-        let found = single_of_meaning(item.literal).unwrap_or_else(|| item.literal.kind().to_string());
+    if let Some(single) = literals.iter().find_map(single_of_meaning) {
+        let other = literals.iter().position(|literal| single_of_meaning(literal).as_ref() != Some(&single));
+        let other = other.unwrap_or(0);
+        let found = single_of_meaning(&literals[other]).unwrap_or_else(|| literals[other].kind().to_string());
         let error = Error::dtype(format!("{found} stands beside {single}")).wanted("items of one kind");
-        return Err(item.at(error));
+        return Err(above.at(other, error));
     }
-    let written: Result<Vec<Literal>> =
-        items.iter().map(|item| written_out(item.literal).map_err(|e| item.at(e))).collect();
-    let written = written?;
-    let plain: Vec<Item<'_>> = items.iter().zip(&written).map(|(item, literal)| Item { literal, ..**item }).collect();
-    column(&plain)
+    let written = |(i, literal): (usize, &Literal)| written_out(literal).map_err(|e| above.at(i, e));
+    let written = literals.iter().enumerate().map(written).collect::<Result<Vec<Literal>>>()?;
+    column(&written.iter().collect::<Vec<_>>(), above, depth)
 }
 
-fn not_alike(item: &Item<'_>, first: &Item<'_>) -> Error {
-    let list = |item: &Item<'_>| matches!(item.literal, Literal::List(_));
-    let error = Error::value(format!("{} stands beside {}", item.literal.kind(), first.literal.kind()));
-    let error = if list(item) || list(first) {
-        error.wanted("equal nesting: lists beside lists alone")
-    } else {
-        error.wanted("items of one kind")
-    };
-    item.at(error)
+/// The error of an object that is of another kind than the first.
+fn not_alike<O: Object>(object: &O, first: &O, i: usize, above: &Above<'_>) -> Result<Error> {
+    let (found, first) = (object.seen()?, first.seen()?);
+    let error = Error::value(format!("{} stands beside {}", found.kind(), first.kind()));
+    let lists = matches!(found, Seen::List) || matches!(first, Seen::List);
+    let wanted = if lists { "equal nesting: lists beside lists alone" } else { "items of one kind" };
+    Ok(above.at(i, error.wanted(wanted)))
 }
 
 /// A level of lists.
-fn lists(items: &[&Item<'_>], missing: bool) -> Result<Value> {
-    let mut lengths = Vec::with_capacity(items.len());
-    let total = items.iter().map(|item| if let Literal::List(list) = item.literal { list.len() } else { 0 }).sum();
-    let mut inner = Vec::with_capacity(total);
-    for item in items {
-        let Literal::List(list) = item.literal else { return Err(not_alike(item, items[0])) };
-        lengths.push(list.len());
-        inner.extend(items_of(list, item));
+fn lists<O: Object>(objects: &[&O], missing: bool, above: &Above<'_>, depth: usize) -> Result<Value> {
+    let count = objects.iter().fold(0_usize, |count, object| count.saturating_add(object.len()));
+    affordable(count.saturating_mul(size_of::<O>()))?;
+    let (mut lengths, mut inner) = (Vec::with_capacity(objects.len()), Vec::with_capacity(count));
+    for (i, object) in objects.iter().enumerate() {
+        let Seen::List = object.seen().map_err(|e| above.at(i, e))? else {
+            return Err(not_alike(*object, objects[0], i, above)?);
+        };
+        lengths.push(items_of(*object, &mut inner, i, above)?);
     }
-    let values = column(&inner)?;
+    let values = column(&inner, &Above::Lists(above, &lengths), depth + 1)?;
     let uniform = lengths.iter().all(|n| *n == lengths[0]) && !missing;
     if let Some(dense) = uniform.then(|| split_outer(&values, lengths.len(), lengths[0])).flatten() {
         return dense;
@@ -202,85 +244,122 @@ fn split_outer(value: &Value, n: usize, k: usize) -> Option<Result<Value>> {
 }
 
 /// A level of records: a column per field.
-fn records(items: &[&Item<'_>], first: &[(String, Literal)]) -> Result<Value> {
-    for item in items {
-        let Literal::Record(fields) = item.literal else { return Err(not_alike(item, items[0])) };
-        // Records of one program have their fields in one order.
-        if fields.iter().map(|f| &f.0).eq(first.iter().map(|f| &f.0)) {
-            continue;
-        }
-        let unknown = fields.iter().find(|(name, _)| !first.iter().any(|(known, _)| known == name));
-        if let Some((name, _)) = unknown {
-            let error = Error::value("the first record has no such field").wanted("the same fields in all records");
-            return Err(Item { literal: item.literal, place: Place::Field(item, name) }.at(error));
+fn records<O: Object>(records: &[&O], above: &Above<'_>, depth: usize) -> Result<Value> {
+    let names = records[0].names().map_err(|e| above.at(0, e))?;
+    for (i, record) in records.iter().enumerate() {
+        let Seen::Record = record.seen().map_err(|e| above.at(i, e))? else {
+            return Err(not_alike(*record, records[0], i, above)?);
+        };
+        if record.len() != names.len() {
+            return Err(other_fields(records, &names, above)?);
         }
     }
-    let field = |(i, (name, _)): (usize, &(String, Literal))| {
-        Ok((Arc::from(name.as_str()), column(&field_items(items, name, i)?)?))
-    };
-    let fields: Result<Vec<Field>> = first.iter().enumerate().map(field).collect();
-    let made = StructTensor::new(Shape::known(&[items.len()]), fields?).map_err(|e| items[0].at(e))?;
+    let mut fields: Vec<Field> = Vec::with_capacity(names.len());
+    for (at, name) in names.iter().enumerate() {
+        let (below, mut items) = (Above::Field(above, O::text(name)), Vec::with_capacity(records.len()));
+        for (i, record) in records.iter().enumerate() {
+            match record.field(name, at).map_err(|e| below.at(i, e))? {
+                Some(item) => items.push(item),
+                None => return Err(other_fields(records, &names, above)?),
+            }
+        }
+        fields.push((Arc::from(O::text(name)), column(&items, &below, depth + 1)?));
+    }
+    let made = StructTensor::new(Shape::known(&[records.len()]), fields).map_err(|e| above.at(0, e))?;
     Ok(made.into_value())
 }
 
-/// One field of all records, which is looked for at its place in the first.
-fn field_items<'a>(records: &'a [&Item<'a>], name: &'a str, at: usize) -> Result<Vec<Item<'a>>> {
-    let mut items = Vec::with_capacity(records.len());
-    for record in records {
-        let place = Place::Field(record, name);
-        let Literal::Record(fields) = record.literal else { return Err(not_alike(record, records[0])) };
-        let found = fields.get(at).filter(|(known, _)| known == name);
-        let Some((_, literal)) = found.or_else(|| fields.iter().find(|(known, _)| known == name)) else {
-            let error = Error::value("the record has no such field").wanted("the same fields in all records");
-            return Err(Item { literal: record.literal, place }.at(error));
+/// The error of records of which some have other fields than the first.
+#[cold]
+fn other_fields<O: Object>(records: &[&O], names: &[O::Name], above: &Above<'_>) -> Result<Error> {
+    for (i, record) in records.iter().enumerate() {
+        let Seen::Record = record.seen().map_err(|e| above.at(i, e))? else {
+            return not_alike(*record, records[0], i, above);
         };
-        items.push(Item { literal, place });
+        let own = record.names().map_err(|e| above.at(i, e))?;
+        let other = own.iter().find(|own| !names.iter().any(|name| O::text(name) == O::text(own)));
+        if let Some(name) = other {
+            let error = Error::value("the first record has no such field").wanted("the same fields in all records");
+            return Ok(Above::Field(above, O::text(name)).at(i, error));
+        }
     }
-    Ok(items)
+    for (at, name) in names.iter().enumerate() {
+        for (i, record) in records.iter().enumerate() {
+            if record.field(name, at)?.is_none() {
+                let error = Error::value("the record has no such field").wanted("the same fields in all records");
+                return Ok(Above::Field(above, O::text(name)).at(i, error));
+            }
+        }
+    }
+    Ok(Error::value("a record has a field twice").wanted("each field once"))
 }
 
-/// A level of leaves, of which `first` is the first that is there; zero or empty where one is missing.
-fn leaves(items: &[Item<'_>], first: Option<&Item<'_>>) -> Result<Value> {
-    let n = [items.len()];
-    let Some(first) = first else { return Ok(Tensor::from_vec(vec![0.0; items.len()]).into()) };
-    let float = || items.iter().any(|item| matches!(item.literal, Literal::Float(_)));
-    let large = || items.iter().any(|item| matches!(item.literal, Literal::Unsigned(_)));
+/// A level of leaves, of which one is the first that is there; zero or empty where one is missing.
+fn leaves<O: Object>(objects: &[O], first: Option<usize>, above: &Above<'_>) -> Result<Value> {
+    let n = [objects.len()];
+    let Some(first) = first else { return Ok(Tensor::from_vec(vec![0.0; objects.len()]).into()) };
     macro_rules! all {
-        ($($pattern:pat => $value:expr),+; $absent:expr) => {
-            items.iter().map(|item| match item.literal {
-                $($pattern => Ok($value),)+
-                Literal::None => Ok($absent),
-                _ => Err(not_alike(item, first)),
-            }).collect::<Result<Vec<_>>>()?
-        };
+        ($($pattern:pat => $value:expr),+; $absent:expr) => {{
+            let mut all = Vec::with_capacity(objects.len());
+            for (i, object) in objects.iter().enumerate() {
+                all.push(match object.seen().map_err(|e| above.at(i, e))? {
+                    $($pattern => $value,)+
+                    Seen::None => $absent,
+                    _ => return Err(not_alike(object, &objects[first], i, above)?),
+                });
+            }
+            all
+        }};
     }
-    Ok(Value::Tensor(match first.literal {
-        Literal::Bool(_) => Tensor::bools(&n, &all!(Literal::Bool(v) => *v; false))?,
-        Literal::Str(_) => Tensor::strings(&n, &all!(Literal::Str(v) => v.as_str(); ""))?,
-        Literal::Bytes(_) => Tensor::byte_strings(&n, &all!(Literal::Bytes(v) => v.as_slice(); &[][..]))?,
-        Literal::Int(_) | Literal::Unsigned(_) if !float() && large() => Tensor::from_vec(unsigned(items, first)?),
-        Literal::Int(_) if !float() => Tensor::from_vec(all!(Literal::Int(v) => *v; 0)),
+    let kind = objects[first].seen().map_err(|e| above.at(first, e))?;
+    // Most are all of i64.
+    if let (Seen::Int(_), Some(all)) = (kind, whole(objects)) {
+        return Ok(Tensor::from_vec(all).into());
+    }
+    Ok(Value::Tensor(match kind {
+        Seen::Bool(_) => Tensor::bools(&n, &all!(Seen::Bool(v) => v; false))?,
+        Seen::Str(_) => Tensor::strings(&n, &all!(Seen::Str(v) => v; ""))?,
+        Seen::Bytes(_) => Tensor::byte_strings(&n, &all!(Seen::Bytes(v) => v; &[][..]))?,
+        Seen::Int(_) | Seen::Unsigned(_) if !has(objects, |seen| matches!(seen, Seen::Float(_))) => {
+            match has(objects, |seen| matches!(seen, Seen::Unsigned(_))) {
+                true => Tensor::from_vec(unsigned(objects, first, above)?),
+                false => Tensor::from_vec(all!(Seen::Int(v) => v; 0)),
+            }
+        }
         // An integer beside floats is rounded once, to f64.
-        _ => Tensor::from_vec(
-            all!(Literal::Float(v) => *v, Literal::Int(v) => *v as f64, Literal::Unsigned(v) => *v as f64; 0.0),
-        ),
+        _ => Tensor::from_vec(all!(Seen::Float(v) => v, Seen::Int(v) => v as f64, Seen::Unsigned(v) => v as f64; 0.0)),
     }))
+}
+
+/// Integers of i64, if that is what all objects are that are there.
+fn whole<O: Object>(objects: &[O]) -> Option<Vec<i64>> {
+    let number = |object: &O| match object.seen() {
+        Ok(Seen::Int(v)) => Some(v),
+        Ok(Seen::None) => Some(0),
+        Ok(_) | Err(_) => None,
+    };
+    objects.iter().map(number).collect()
+}
+
+/// Whether an object is such; of what says nothing of itself, no.
+fn has<O: Object>(objects: &[O], is: impl Fn(Seen<'_>) -> bool) -> bool {
+    objects.iter().any(|object| object.seen().is_ok_and(&is))
 }
 
 /// Integers of which some are above the largest i64.
 ///
 /// Errors: a negative one among them.
-fn unsigned(items: &[Item<'_>], first: &Item<'_>) -> Result<Vec<u64>> {
-    let number = |item: &Item<'_>| match item.literal {
-        Literal::Unsigned(v) => Ok(*v),
-        Literal::Int(v) => u64::try_from(*v).map_err(|_| {
+fn unsigned<O: Object>(objects: &[O], first: usize, above: &Above<'_>) -> Result<Vec<u64>> {
+    let number = |(i, object): (usize, &O)| match object.seen()? {
+        Seen::Unsigned(v) => Ok(v),
+        Seen::Int(v) => u64::try_from(v).map_err(|_| {
             let error = Error::value(format!("{v} stands beside an integer above the largest i64"));
-            item.at(error.wanted("integers that one dtype holds").hint("Write them as floats."))
+            above.at(i, error.wanted("integers that one dtype holds").hint("Write them as floats."))
         }),
-        Literal::None => Ok(0),
-        _ => Err(not_alike(item, first)),
+        Seen::None => Ok(0),
+        _ => Err(not_alike(object, &objects[first], i, above)?),
     };
-    items.iter().map(number).collect()
+    objects.iter().enumerate().map(number).collect()
 }
 
 /// The values at the places that are present, and zeros, empty text or empty rows at the others.

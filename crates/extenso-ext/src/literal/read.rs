@@ -1,6 +1,8 @@
-//! From a value to a literal.
+//! From a value to what a host language makes of it, and to a literal.
+//!
+//! Whatever the host, objects are made column by column: those of all elements, then the lists of them.
 
-use super::Literal;
+use super::{Held, Literal};
 use crate::args::{int, typed};
 use crate::axes::{rank, witness};
 use crate::batchable::records;
@@ -19,7 +21,111 @@ use extenso_types::{DType, Error, Result, Shape};
 /// A value of a user's type is a record of its components. Errors: a symbol; boxed values; a type without components; more than
 /// `MAX_EMPTY` lists without any element.
 pub fn to_literal(value: &Value) -> Result<Literal> {
-    plain(value, None).and_then(|value| literal(&value)).map_err(|e| e.at_part("to_literal"))
+    to_host(&Literals, value)
+}
+
+/// The value as objects of a host language: nested lists and records, `None` where one is missing.
+///
+/// Errors: those of [`to_literal`], and of the host.
+pub fn to_host<H: Host>(host: &H, value: &Value) -> Result<H::Object> {
+    plain(value, None).and_then(|value| object(host, &value)).map_err(|e| e.at_part("to_literal"))
+}
+
+/// What a host language makes of elements, of lists and of records.
+#[allow(missing_docs)] // The methods' names are those of the literals.
+pub trait Host {
+    /// An object of the language.
+    type Object;
+    /// The name of a field, which all records share.
+    type Name;
+    /// About how many bytes of memory an element takes.
+    const SIZE: usize;
+
+    fn none(&self) -> Self::Object;
+    fn bool(&self, value: bool) -> Self::Object;
+    fn int(&self, value: i64) -> Self::Object;
+    fn unsigned(&self, value: u64) -> Self::Object;
+    fn float(&self, value: f64) -> Self::Object;
+    fn str(&self, value: &str) -> Self::Object;
+    fn bytes(&self, value: &[u8]) -> Self::Object;
+    /// A value that stands in a literal.
+    fn value(&self, value: &Value) -> Result<Self::Object>;
+    fn list(&self, items: impl ExactSizeIterator<Item = Self::Object>) -> Result<Self::Object>;
+    fn name(&self, name: &str) -> Self::Name;
+    /// A record of fields of these names, in order.
+    fn record(&self, names: &[Self::Name], items: impl Iterator<Item = Self::Object>) -> Result<Self::Object>;
+
+    /// What a literal is.
+    ///
+    /// Errors: those of the host.
+    fn literal(&self, literal: Literal) -> Result<Self::Object> {
+        Ok(match literal {
+            Literal::None => self.none(),
+            Literal::Bool(value) => self.bool(value),
+            Literal::Int(value) => self.int(value),
+            Literal::Unsigned(value) => self.unsigned(value),
+            Literal::Float(value) => self.float(value),
+            Literal::Str(value) => self.str(&value),
+            Literal::Bytes(value) => self.bytes(&value),
+            Literal::List(items) => {
+                let items = items.into_iter().map(|item| self.literal(item)).collect::<Result<Vec<_>>>()?;
+                self.list(items.into_iter())?
+            }
+            Literal::Record(fields) => {
+                let field = |(name, item): (String, Literal)| Ok((self.name(&name), self.literal(item)?));
+                let fields = fields.into_iter().map(field).collect::<Result<Vec<_>>>()?;
+                let (names, items): (Vec<_>, Vec<_>) = fields.into_iter().unzip();
+                self.record(&names, items.into_iter())?
+            }
+            Literal::Value(held) => self.value(held.value())?,
+        })
+    }
+}
+
+/// The host whose objects are literals.
+struct Literals;
+
+impl Host for Literals {
+    type Object = Literal;
+    type Name = String;
+    const SIZE: usize = size_of::<Literal>();
+
+    fn none(&self) -> Literal {
+        Literal::None
+    }
+    fn bool(&self, value: bool) -> Literal {
+        Literal::Bool(value)
+    }
+    fn int(&self, value: i64) -> Literal {
+        Literal::Int(value)
+    }
+    fn unsigned(&self, value: u64) -> Literal {
+        Literal::Unsigned(value)
+    }
+    fn float(&self, value: f64) -> Literal {
+        Literal::Float(value)
+    }
+    fn str(&self, value: &str) -> Literal {
+        Literal::Str(value.to_string())
+    }
+    fn bytes(&self, value: &[u8]) -> Literal {
+        Literal::Bytes(value.to_vec())
+    }
+    fn value(&self, value: &Value) -> Result<Literal> {
+        Ok(Literal::Value(Held(value.clone())))
+    }
+    fn list(&self, items: impl ExactSizeIterator<Item = Literal>) -> Result<Literal> {
+        Ok(Literal::List(items.collect()))
+    }
+    fn name(&self, name: &str) -> String {
+        name.to_string()
+    }
+    fn record(&self, names: &[String], items: impl Iterator<Item = Literal>) -> Result<Literal> {
+        Ok(Literal::Record(names.iter().cloned().zip(items).collect()))
+    }
+    fn literal(&self, literal: Literal) -> Result<Literal> {
+        Ok(literal)
+    }
 }
 
 /// The value with records in the place of a user's type, of so many axes if that is known.
@@ -46,47 +152,50 @@ fn plain(value: &Value, axes: Option<usize>) -> Result<Value> {
     Ok(StructTensor::new(records.shape().clone(), fields?)?.into_value())
 }
 
-fn literal(value: &Value) -> Result<Literal> {
+fn object<H: Host>(host: &H, value: &Value) -> Result<H::Object> {
     if let Some(x) = typed::<MaskedTensor>(value).filter(|x| x.mask_rank().is_ok_and(|rank| rank == 0)) {
-        return if x.mask().to_bool()? { literal(x.values()) } else { Ok(Literal::None) };
+        return if x.mask().to_bool()? { object(host, x.values()) } else { Ok(host.none()) };
     }
     if rank(value)? > 0 {
-        return items(value).map(Literal::List);
+        return host.list(items(host, value)?.into_iter());
     }
     if let Some(x) = typed::<StructTensor>(value) {
-        let field = |(name, value): &Field| Ok((name.to_string(), literal(value)?));
-        return Ok(Literal::Record(x.fields().iter().map(field).collect::<Result<_>>()?));
+        let names: Vec<H::Name> = x.fields().iter().map(|(name, _)| host.name(name)).collect();
+        let items: Result<Vec<H::Object>> = x.fields().iter().map(|(_, value)| object(host, value)).collect();
+        return host.record(&names, items?.into_iter());
     }
     if let Value::Ext(_) = value {
-        let mut one = items(&ops::expand_dims(value, 0_i64)?)?;
+        let mut one = items(host, &ops::expand_dims(value, 0_i64)?)?;
         return one.pop().ok_or_else(|| Error::internal("one element without an element"));
     }
-    let mut leaf = leaves(value.tensor()?.data()?)?;
+    let mut leaf = leaves(host, value.tensor()?.data()?)?;
     leaf.pop().ok_or_else(|| Error::internal("a scalar without an element"))
 }
 
 /// The items of the outer axis.
-fn items(value: &Value) -> Result<Vec<Literal>> {
+fn items<H: Host>(host: &H, value: &Value) -> Result<Vec<H::Object>> {
     if let Some(x) = typed::<RaggedTensor>(value) {
-        let (rows, values) = (x.partition().data()?, items(x.values())?);
-        return Ok((0..rows.nrows()).map(|row| Literal::List(values[rows.row(row)].to_vec())).collect());
+        let (rows, values) = (x.partition().data()?, items(host, x.values())?);
+        // What stands before the first row and behind the last is in none.
+        let mut values = values.into_iter().skip(rows.first());
+        return (0..rows.nrows()).map(|row| host.list(values.by_ref().take(rows.row(row).len()))).collect();
     }
     if let Some((merged, n, k)) = merge_outer(value)? {
-        let inner = items(&merged)?;
-        return Ok((0..n).map(|i| Literal::List(inner[i * k..(i + 1) * k].to_vec())).collect());
+        let mut inner = items(host, &merged)?.into_iter();
+        return (0..n).map(|_| host.list(inner.by_ref().take(k))).collect();
     }
     if let Some(x) = typed::<MaskedTensor>(value) {
-        let (values, mask) = (items(x.values())?, x.mask().data()?.bits()?.clone());
-        let item = |(value, there): (Literal, bool)| if there { value } else { Literal::None };
+        let (values, mask) = (items(host, x.values())?, x.mask().data()?.bits()?.clone());
+        let item = |(value, there): (H::Object, bool)| if there { value } else { host.none() };
         return Ok(values.into_iter().zip(mask.iter()).map(item).collect());
     }
     if let Some(x) = typed::<StructTensor>(value) {
-        return of_records(&x);
+        return of_records(host, &x);
     }
     if let Some(items) = of_meaning(value)? {
-        return Ok(items);
+        return items.into_iter().map(|item| host.literal(item)).collect();
     }
-    leaves(value.tensor()?.data()?)
+    leaves(host, value.tensor()?.data()?)
 }
 
 /// The items of a type that is one value under a meaning; none of another type.
@@ -103,17 +212,14 @@ fn of_meaning(value: &Value) -> Result<Option<Vec<Literal>>> {
     Ok(None)
 }
 
-fn of_records(x: &StructTensor) -> Result<Vec<Literal>> {
+fn of_records<H: Host>(host: &H, x: &StructTensor) -> Result<Vec<H::Object>> {
     let count = x.shape().to_dims().and_then(|dims| dims.first().copied());
     let count = count.ok_or_else(|| Error::scope("the number of records is not known while tracing"))?;
-    let columns: Vec<Vec<Literal>> = x.fields().iter().map(|(_, value)| items(value)).collect::<Result<_>>()?;
-    let mut records: Vec<Vec<(String, Literal)>> = vec![Vec::with_capacity(columns.len()); count];
-    for ((name, _), column) in x.fields().iter().zip(columns) {
-        for (record, item) in records.iter_mut().zip(column) {
-            record.push((name.to_string(), item));
-        }
-    }
-    Ok(records.into_iter().map(Literal::Record).collect())
+    let names: Vec<H::Name> = x.fields().iter().map(|(name, _)| host.name(name)).collect();
+    let column = |(_, value): &Field| Ok(items(host, value)?.into_iter());
+    let mut columns: Vec<std::vec::IntoIter<H::Object>> = x.fields().iter().map(column).collect::<Result<_>>()?;
+    let mut record = |_| host.record(&names, columns.iter_mut().filter_map(Iterator::next));
+    (0..count).map(&mut record).collect()
 }
 
 /// The value with a mask for each of records of two axes, where it has one for those of the first alone.
@@ -174,31 +280,31 @@ fn merged(t: &Tensor) -> Result<(Tensor, usize, usize)> {
 }
 
 /// The elements of a tensor without inner axes.
-fn leaves(dense: &Dense) -> Result<Vec<Literal>> {
-    affordable(dense.len().saturating_mul(size_of::<Literal>()))?;
+fn leaves<H: Host>(host: &H, dense: &Dense) -> Result<Vec<H::Object>> {
+    affordable(dense.len().saturating_mul(H::SIZE))?;
     macro_rules! numbers {
-        ($($d:ident $t:ty => $x:ident: $literal:expr;)*) => {
+        ($($d:ident $t:ty => $x:ident: $object:expr;)*) => {
             match (dense.dtype(), dense.storage()) {
-                $((DType::$d, _) => dense.as_slice::<$t>()?.iter().map(|&$x| $literal).collect(),)*
-                (_, Storage::Bits(bits)) => Ok(bits.iter().map(Literal::Bool).collect()),
-                (DType::String, _) => (0..dense.len()).map(|i| Ok(Literal::Str(dense.str_at(i)?.to_string()))).collect(),
-                (DType::Bytes, _) => (0..dense.len()).map(|i| Ok(Literal::Bytes(dense.text_at(i)?.to_vec()))).collect(),
+                $((DType::$d, _) => Ok(dense.as_slice::<$t>()?.iter().map(|&$x| $object).collect()),)*
+                (_, Storage::Bits(bits)) => Ok(bits.iter().map(|bit| host.bool(bit)).collect()),
+                (DType::String, _) => (0..dense.len()).map(|i| Ok(host.str(dense.str_at(i)?))).collect(),
+                (DType::Bytes, _) => (0..dense.len()).map(|i| Ok(host.bytes(dense.text_at(i)?))).collect(),
                 (other, _) => Err(Error::dtype(format!("{other} has no literal")).wanted("numbers, booleans or text")),
             }
         };
     }
     numbers! {
-        I8 i8 => x: Ok(Literal::Int(x.into()));
-        I16 i16 => x: Ok(Literal::Int(x.into()));
-        I32 i32 => x: Ok(Literal::Int(x.into()));
-        I64 i64 => x: Ok(Literal::Int(x));
-        U8 u8 => x: Ok(Literal::Int(x.into()));
-        U16 u16 => x: Ok(Literal::Int(x.into()));
-        U32 u32 => x: Ok(Literal::Int(x.into()));
-        U64 u64 => x: Ok(i64::try_from(x).map_or(Literal::Unsigned(x), Literal::Int));
-        F16 half::f16 => x: Ok(Literal::Float(x.into()));
-        BF16 half::bf16 => x: Ok(Literal::Float(x.into()));
-        F32 f32 => x: Ok(Literal::Float(x.into()));
-        F64 f64 => x: Ok(Literal::Float(x));
+        I8 i8 => x: host.int(x.into());
+        I16 i16 => x: host.int(x.into());
+        I32 i32 => x: host.int(x.into());
+        I64 i64 => x: host.int(x);
+        U8 u8 => x: host.int(x.into());
+        U16 u16 => x: host.int(x.into());
+        U32 u32 => x: host.int(x.into());
+        U64 u64 => x: i64::try_from(x).map_or_else(|_| host.unsigned(x), |x| host.int(x));
+        F16 half::f16 => x: host.float(x.into());
+        BF16 half::bf16 => x: host.float(x.into());
+        F32 f32 => x: host.float(x.into());
+        F64 f64 => x: host.float(x);
     }
 }
