@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import unicodedata
 
 import extenso as ex
@@ -122,3 +123,27 @@ def test_crosses_are_those_of_tensorflow() -> None:
     for buckets in (0, 7, 1000):
         wanted = tf.ragged.cross_hashed(given, num_buckets=buckets).to_list()
         assert ex.to_py(ex.cross_hashed([ex.constant(texts), ex.constant(numbers)], buckets)) == wanted
+
+
+def test_many_texts_are_searched_as_by_python() -> None:
+    draw = random.Random(11)
+    parts = ["k=v", "größe=7", " ", "=", "a", "12", "x1=", "\u3000", "", "ab=c;"]
+    texts = ["".join(draw.choices(parts, k=draw.randrange(6))) for _ in range(20_000)]
+    x, pattern = ex.constant(texts), r"(?P<key>[^\W\d]+)=(\w)?"
+    matches = [re.search(pattern, text) for text in texts]
+    groups = [{"key": m and m["key"], "2": m and m[2]} for m in matches]
+    assert ex.to_py(ex.regex_groups(x, pattern)) == groups
+    traced = ex.function(lambda x: ex.regex_groups(x, pattern))
+    assert ex.to_py(traced(x)) == groups
+    rows = ex.RaggedTensor.from_row_lengths(x, [15_000, 0, 5_000])
+    assert ex.to_py(ex.regex_groups(rows, pattern)) == [groups[:15_000], [], groups[15_000:]]
+    there = [draw.random() < 0.5 for _ in texts]
+    masked = [m if t else None for m, t in zip(groups, there, strict=True)]
+    assert ex.to_py(ex.regex_groups(ex.mask(x, there), pattern)) == masked
+    assert ex.to_py(ex.regex_find_all(x, pattern, group=1)) == [[m[1] for m in re.finditer(pattern, text)] for text in texts]
+    assert ex.to_py(ex.regex_count(x, r"\d")) == [len(re.findall(r"\d", text)) for text in texts]
+    assert ex.to_py(ex.regex_find(x, r"\d")) == [m.start() if m else -1 for m in (re.search(r"\d", text) for text in texts)]
+    assert ex.to_py(ex.regex_split(x, "=")) == [re.split("=", text) for text in texts]
+    assert ex.to_py(ex.string_count(x, "a")) == [text.count("a") for text in texts]
+    assert ex.to_py(ex.string_find(x, "=")) == [text.find("=") for text in texts]
+    assert ex.to_py(ex.string_characters(x)) == [list(text) for text in texts]

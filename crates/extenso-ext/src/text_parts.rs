@@ -2,7 +2,7 @@
 //!
 //! Compositions over ops: the parts of all strings, and the partition that makes a row of those of each string.
 
-use crate::args::typed;
+use crate::args::{int, typed};
 use crate::axes::rank;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
@@ -10,6 +10,7 @@ use crate::structs::StructTensor;
 use crate::text::deeper;
 use extenso_core::{ExtensionType, Value, ops};
 use extenso_types::{DType, Error, Result};
+use std::sync::Arc;
 
 /// The pieces of each string, split from the back, in one more axis: at `sep`, or at Unicode white space; at most `maxsplit` times
 /// unless that is negative.
@@ -135,17 +136,20 @@ fn records(x: &Value, pattern: &str, names: &[String]) -> Result<Value> {
         let inside = records(masked.values(), pattern, names)?;
         return Ok(MaskedTensor::new(inside, masked.mask().clone())?.into_value());
     }
-    let fields: Result<Vec<(&str, Value)>> =
-        names.iter().zip(1..).map(|(name, group)| Ok((name.as_str(), taking_part(x, pattern, group)?))).collect();
-    let fields = fields?;
-    let texts = fields.first().and_then(|(_, field)| typed::<MaskedTensor>(field));
-    let texts = texts.ok_or_else(|| Error::internal("a group is a field"))?;
-    Ok(StructTensor::from_fields(texts.values().tensor()?.shape().clone(), fields)?.into_value())
+    let spans = ops::regex_group_spans(x, pattern)?;
+    // Groups begin and end between characters, so that their bytes are texts.
+    let bytes = ops::string_encode(x, "utf-8".to_string())?;
+    let field = |(group, name): (usize, &String)| Ok((Arc::from(name.as_str()), taking_part(&bytes, &spans, group)?));
+    let fields = names.iter().enumerate().map(field).collect::<Result<Vec<(Arc<str>, Value)>>>()?;
+    Ok(StructTensor::from_fields(x.tensor()?.shape().clone(), fields)?.into_value())
 }
 
-/// What a group matches, missing where it takes no part: there the text is whatever the default is.
-fn taking_part(x: &Value, pattern: &str, group: i64) -> Result<Value> {
-    let found = ops::regex_extract(x, pattern, group, "")?;
-    let there = ops::equal(&found, ops::regex_extract(x, pattern, group, "\0")?)?;
+/// What a group matches, missing where it takes no part.
+fn taking_part(bytes: &Value, spans: &Value, group: usize) -> Result<Value> {
+    let of_group = ops::take(spans, int(group), -2)?;
+    let (begin, end) = (ops::take(&of_group, 0, -1)?, ops::take(&of_group, 1, -1)?);
+    let found = ops::substr_each(bytes, &begin, ops::subtract(end, &begin)?)?;
+    let there = ops::greater_equal(begin, 0)?;
+    let found = ops::string_decode(found, "utf-8".to_string(), "strict".to_string())?;
     Ok(MaskedTensor::new(found, there.tensor()?.clone())?.into_value())
 }

@@ -8,7 +8,7 @@ use crate::builder::trace;
 use crate::graph::Graph;
 use crate::passes::{optimize, optimize_traced};
 use crate::program::Program;
-use crate::retrace::{Retrace, differences, first_mismatch};
+use crate::retrace::{Retrace, differences, first_mismatch, part_that_differs};
 use extenso_core::{Provenance, Value, cast, current_scope, pack, without_ops};
 use extenso_types::{Bindings, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
 use std::cell::Cell;
@@ -223,22 +223,6 @@ impl Concrete {
         }
         Error::internal("arguments were refused that fit").at(place)
     }
-}
-
-/// The innermost part of a spec that does not take what is given, with its path.
-fn part_that_differs<'a>(path: Path, wanted: &'a Spec, given: &'a Spec) -> (Path, &'a Spec, &'a Spec) {
-    let (Spec::Ext(of), Spec::Ext(by)) = (wanted, given) else { return (path, wanted, given) };
-    if of.def != by.def || of.static_data != by.static_data || of.components.len() != by.components.len() {
-        return (path, wanted, given);
-    }
-    for (segment, part) in &of.components {
-        match by.components.iter().find(|(other, _)| other == segment) {
-            Some((_, other)) if part.accepts(other, &mut Bindings::default()) => {}
-            Some((_, other)) => return part_that_differs(path.child(segment.clone()), part, other),
-            None => break,
-        }
-    }
-    (path, wanted, given)
 }
 
 /// The name with the arguments and results: `total(x: f32[?], k: 2) -> f32[]`.

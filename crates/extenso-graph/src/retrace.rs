@@ -3,7 +3,7 @@
 //! Invariant: a difference names the innermost place at which both sides can be named: a leaf, a static value, or what one side
 //! has and the other lacks.
 
-use extenso_types::{Nest, Path, Segment, Spec};
+use extenso_types::{Bindings, Nest, Path, Segment, Spec};
 use std::collections::HashMap;
 
 /// Why a function was traced.
@@ -90,6 +90,22 @@ fn in_order<'a>(
     let added = new.into_iter().filter(|(at, _)| others.contains_key(at));
     pairs.extend(added.map(|(at, item)| (at, [None, Some(item)])));
     pairs
+}
+
+/// The innermost part of a spec that does not take what is given, with its path.
+pub fn part_that_differs<'a>(path: Path, wanted: &'a Spec, given: &'a Spec) -> (Path, &'a Spec, &'a Spec) {
+    let (Spec::Ext(of), Spec::Ext(by)) = (wanted, given) else { return (path, wanted, given) };
+    if of.def != by.def || of.static_data != by.static_data || of.components.len() != by.components.len() {
+        return (path, wanted, given);
+    }
+    for (segment, part) in &of.components {
+        match by.components.iter().find(|(other, _)| other == segment) {
+            Some((_, other)) if part.accepts(other, &mut Bindings::default()) => {}
+            Some((_, other)) => return part_that_differs(path.child(segment.clone()), part, other),
+            None => break,
+        }
+    }
+    (path, wanted, given)
 }
 
 #[cfg(test)]

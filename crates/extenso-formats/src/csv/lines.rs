@@ -10,6 +10,9 @@
 //!
 //! Invariant: what ends cells and rows, and quotes, are found in blocks; a byte is looked at by itself only where it is one of these.
 
+#[cfg(test)]
+mod tests;
+
 use super::cell::shown;
 use crate::failure::{Failure, Read};
 use extenso_core::kernels::marks::mark_any;

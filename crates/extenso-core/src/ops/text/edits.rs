@@ -3,13 +3,14 @@
 //! Invariant: positions and widths are in characters for strings and in bytes for bytes; no op cuts a character.
 
 use super::super::args::{data, one_tensor, tensor_spec};
-use super::texts::{Texts, bytes_of, grown, mapped};
+use super::texts::{ITEM, Texts, bytes_of, grown, mapped, parts};
 use super::{in_chars, infer_string, infer_text, nth, part, place, string_spec, text_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::elementwise::position;
 use crate::kernels::pool::affordable;
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
+use crate::threads::side_by_side;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Error, LeafSpec, Result};
 use memchr::memmem::{Finder, FinderRev};
@@ -151,12 +152,14 @@ fn run_replace(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
 }
 
 /// An integer for each text.
-pub(super) fn integers(x: &Dense, f: impl Fn(usize) -> Result<i64>) -> Result<Outputs> {
-    let integers: Result<Vec<i64>> = (0..x.len()).map(f).collect();
-    one_tensor(Tensor::new(x.dims(), &integers?)?)
+pub(super) fn integers(x: &Dense, f: impl Fn(usize) -> Result<i64> + Sync) -> Result<Outputs> {
+    let made = side_by_side(parts(x.len(), ITEM), |items| items.map(&f).collect::<Result<Vec<i64>>>());
+    let mut made = made.into_iter().collect::<Result<Vec<_>>>()?;
+    let integers = if made.len() == 1 { made.remove(0) } else { made.concat() };
+    one_tensor(Tensor::from_vec(integers).with_dims(x.dims())?)
 }
 
-fn int(n: usize) -> i64 {
+pub(super) fn int(n: usize) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 

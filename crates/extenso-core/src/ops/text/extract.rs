@@ -3,14 +3,16 @@
 //! Invariant: a partition has as many values as there are pieces. Rows are made of both above, in `extenso-ext`.
 
 use super::super::args::{data, one_tensor, tensor_spec};
-use super::edits::{in_unit, integers};
+use super::edits::{in_unit, int, integers};
 use super::pattern::{Pattern, compiled};
 use super::split::{Split, partition_spec, rows, vector};
-use super::texts::{Texts, mapped_with};
+use super::texts::{ITEM, mapped_with, parts};
 use super::{bits, in_chars, split, string_spec};
 use crate::attrs::{AttrSet, Attrs};
+use crate::kernels::pool::affordable;
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
 use crate::tensor::{Dense, Tensor};
+use crate::threads::side_by_side;
 use crate::value::{Outputs, Value};
 use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape};
 use regex::Regex;
@@ -71,6 +73,14 @@ crate::ops! {
         .part()
         .examples(&[("regex_find_values([\"a1b22\", \"c\", \"3\"], \"[0-9]+\")", "[\"1\", \"22\", \"3\"]"), ("regex_find_values([\"k=v, x=y\"], \"(\\\\w)=(\\\\w)\", group=2)", "[\"v\", \"y\"]")]);
 
+    /// Where the groups of `pattern` begin and end in its first match in each string, in bytes, as i64: -1 for both where a group takes no part.
+    ///
+    /// An axis of groups and one of size 2 stand behind those of the strings. `regex_groups` makes records of them.
+    /// Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
+    REGEX_GROUP_SPANS: regex_group_spans(x; Pattern { pattern: String }) = OpDef::general(Class::Structural, infer_spans, run_spans)
+        .part()
+        .examples(&[("regex_group_spans([\"id=7;\", \"x\"], \"id=([0-9]*)(!)?\")", "[[[3, 4], [-1, -1]], [[-1, -1], [-1, -1]]]")]);
+
     /// The pieces of all strings between the matches of `pattern`, one after the other: a vector. `regex_split` makes rows of them.
     ///
     /// After `maxsplit` splits the rest is one piece. Errors: a pattern that does not compile, or takes more than 4 MiB when it does.
@@ -115,10 +125,8 @@ fn pieces_spec(args: &[LeafSpec], pattern: &str) -> Result<OutputSpecs> {
 }
 
 /// An integer for each string.
-fn counts(x: &Dense, count: impl Fn(&str) -> usize) -> Result<Outputs> {
-    let count = |i: usize| Ok(i64::try_from(count(x.str_at(i)?)).unwrap_or(i64::MAX));
-    let counts: Result<Vec<i64>> = (0..x.len()).map(count).collect();
-    one_tensor(Tensor::new(x.dims(), &counts?)?)
+fn counts(x: &Dense, count: impl Fn(&str) -> usize + Sync) -> Result<Outputs> {
+    integers(x, |i| Ok(int(count(x.str_at(i)?))))
 }
 
 fn infer_contains(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -228,6 +236,33 @@ fn run_extract(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Ou
     )
 }
 
+fn infer_spans(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
+    let (spec, pattern) = (string_spec(args)?, compiled(&Pattern::of(attrs)?.pattern)?);
+    let shape = match spec.shape.dims() {
+        Some(dims) => Shape::new(dims.iter().copied().chain([(pattern.captures_len() - 1).into(), 2.into()])),
+        None => Shape::unknown(),
+    };
+    Ok(tensor_spec(DType::I64, shape))
+}
+
+fn run_spans(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    let (x, pattern) = (data(args, 0)?, compiled(&Pattern::of(attrs)?.pattern)?);
+    let count = pattern.captures_len() - 1;
+    affordable(x.len().saturating_mul(2 * count).saturating_mul(size_of::<i64>()))?;
+    let spans = side_by_side(parts(x.len(), ITEM * count.max(1)), |items| {
+        let (mut groups, mut spans) = (pattern.capture_locations(), Vec::with_capacity(2 * count * items.len()));
+        for i in items {
+            let found = pattern.captures_read(&mut groups, x.str_at(i)?).is_some();
+            let span = |group| groups.get(group).filter(|_| found).map_or([-1, -1], |(from, to)| [int(from), int(to)]);
+            spans.extend((1..=count).flat_map(span));
+        }
+        Result::Ok(spans)
+    });
+    let spans = spans.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    let dims: Vec<usize> = x.dims().iter().copied().chain([count, 2]).collect();
+    one_tensor(Tensor::from_vec(spans).with_dims(&dims)?)
+}
+
 fn infer_find(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
     let find = FindAll::of(attrs)?;
     let specs = pieces_spec(args, &find.pattern)?;
@@ -239,17 +274,14 @@ fn run_find(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outpu
     let (x, find) = (data(args, 0)?, FindAll::of(attrs)?);
     let pattern = compiled(&find.pattern)?;
     let group = group(&pattern, find.group)?;
-    let mut out = Texts::with_capacity(0)?;
-    for i in 0..x.len() {
+    vector(x.len(), |i, out| {
         let text = x.str_at(i)?;
         if group == 0 {
-            pattern.find_iter(text).try_for_each(|found| out.push(found.as_str().as_bytes()))?;
-        } else {
-            let found = pattern.captures_iter(text).map(|groups| groups.get(group).map_or("", |found| found.as_str()));
-            found.into_iter().try_for_each(|found| out.push(found.as_bytes()))?;
+            return pattern.find_iter(text).try_for_each(|found| out.push(found.as_str().as_bytes()));
         }
-    }
-    vector(out)
+        let mut found = pattern.captures_iter(text).map(|groups| groups.get(group).map_or("", |found| found.as_str()));
+        found.try_for_each(|found| out.push(found.as_bytes()))
+    })
 }
 
 /// The pieces of a text between matches.
@@ -264,11 +296,7 @@ fn infer_split_values(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSp
 fn run_split_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, RegexSplit::of(attrs)?);
     let pattern = compiled(&split.pattern)?;
-    let mut out = Texts::with_capacity(0)?;
-    for i in 0..x.len() {
-        between(x.str_at(i)?, &pattern, split).try_for_each(|piece| out.push(piece.as_bytes()))?;
-    }
-    vector(out)
+    vector(x.len(), |i, out| between(x.str_at(i)?, &pattern, split).try_for_each(|piece| out.push(piece.as_bytes())))
 }
 
 fn infer_split_partition(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> {
@@ -308,11 +336,9 @@ fn words_from_back(text: &str, most: usize) -> Vec<&str> {
 
 fn run_rsplit_values(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let (x, split) = (data(args, 0)?, Split::of(attrs)?);
-    let mut out = Texts::with_capacity(0)?;
-    for i in 0..x.len() {
-        from_back(x.str_at(i)?, split).into_iter().try_for_each(|piece| out.push(piece.as_bytes()))?;
-    }
-    vector(out)
+    vector(x.len(), |i, out| {
+        from_back(x.str_at(i)?, split).into_iter().try_for_each(|piece| out.push(piece.as_bytes()))
+    })
 }
 
 fn run_rsplit_partition(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {

@@ -197,7 +197,9 @@ pub(super) fn rows(x: &Dense, length: impl Fn(usize) -> Result<usize> + Sync) ->
     Ok(smallvec![Value::Partition(RowPartition::from_offsets(offsets, usize::try_from(total).unwrap_or(usize::MAX))?)])
 }
 
-pub(super) fn vector(texts: Texts) -> Result<Outputs> {
+/// What `f` pushes for each of so many elements, one after the other.
+pub(super) fn vector(n: usize, f: impl Fn(usize, &mut Texts) -> Result<()> + Sync) -> Result<Outputs> {
+    let texts = in_parts(n, |mut items, out| items.try_for_each(|i| f(i, out)))?;
     let n = texts.len();
     one_tensor(texts.finish(DType::String, &[n])?)
 }
@@ -232,12 +234,10 @@ fn infer_characters(args: &[LeafSpec], _: &dyn AttrSet) -> Result<OutputSpecs> {
 
 fn run_characters(args: &[Value], _: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     let x = data(args, 0)?;
-    let mut out = Texts::with_capacity(0)?;
-    for i in 0..x.len() {
+    vector(x.len(), |i, out| {
         let mut bytes = [0; 4];
-        x.str_at(i)?.chars().try_for_each(|c| out.push(c.encode_utf8(&mut bytes).as_bytes()))?;
-    }
-    vector(out)
+        x.str_at(i)?.chars().try_for_each(|c| out.push(c.encode_utf8(&mut bytes).as_bytes()))
+    })
 }
 
 /// The width of n-grams.
@@ -290,7 +290,7 @@ fn run_ngrams(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Out
             join((start..start + width).map(|i| x.text_at(i)), separator, &mut out)?;
         }
     }
-    vector(out)
+    one_tensor(out.finish(DType::String, &[grams])?)
 }
 
 #[cfg(test)]

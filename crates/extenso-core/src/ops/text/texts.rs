@@ -188,13 +188,17 @@ pub(super) fn int(n: usize) -> i64 {
 ///
 /// Errors: the first of `f`; more memory than the system gives.
 pub(super) fn in_parts(n: usize, f: impl Fn(Range<usize>, &mut Texts) -> Result<()> + Sync) -> Result<Parts> {
-    let part = n.div_ceil(pieces(n.saturating_mul(ITEM))).max(1);
-    let parts = (0..n).step_by(part).map(|start| start..n.min(start + part)).collect();
-    let made = side_by_side(parts, |items: Range<usize>| {
+    let made = side_by_side(parts(n, ITEM), |items: Range<usize>| {
         let mut out = Texts::with_capacity(items.len())?;
         f(items, &mut out).map(|()| out)
     });
     made.into_iter().collect::<Result<_>>().map(Parts)
+}
+
+/// So many texts in parts that are worked on side by side, where each costs as much as so many numbers.
+pub(super) fn parts(n: usize, cost: usize) -> Vec<Range<usize>> {
+    let part = n.div_ceil(pieces(n.saturating_mul(cost))).max(1);
+    (0..n).step_by(part).map(|start| start..n.min(start + part)).collect()
 }
 
 /// A text costs as much as so many numbers.

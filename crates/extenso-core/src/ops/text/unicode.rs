@@ -5,7 +5,7 @@
 use super::super::args::{data, one_tensor, spec_of, tensor_spec};
 use super::join::rows_of;
 use super::split::vector;
-use super::texts::{Texts, made, mapped};
+use super::texts::{made, mapped};
 use super::{infer_string, string_spec};
 use crate::attrs::{AttrSet, Attrs};
 use crate::op::{Class, Fact, OpDef, OutputSpecs};
@@ -174,8 +174,7 @@ fn run_characters(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result
     if points.len() != rows.nvalues() {
         return Err(Error::shape(format!("{} values are given to a partition of {}", points.len(), rows.nvalues())));
     }
-    let mut out = Texts::with_capacity(0)?;
-    for row in 0..rows.nrows() {
+    vector(rows.nrows(), |row, out| {
         for i in rows.row(row) {
             match (character(points[i]), substitute) {
                 (Some(c), _) => out.write(c.encode_utf8(&mut [0; 4]).as_bytes())?,
@@ -183,9 +182,8 @@ fn run_characters(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result
                 (None, None) => return Err(no_character(points[i], i)),
             }
         }
-        out.end()?;
-    }
-    vector(out)
+        out.end()
+    })
 }
 
 fn no_character(point: i64, i: usize) -> Error {
