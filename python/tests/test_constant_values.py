@@ -124,6 +124,8 @@ def test_where_an_object_does_not_fit_is_told_by_its_path() -> None:
         ([-1, None, big], r"constant: \[0\]: -1 stands beside an integer above the largest i64"),
         ([[1], [huge]], r"\[1\]\[0\]"),
         (["a", "\ud800"], r"surrogates"),
+        ([ex.constant([1, 2]), [3, {1}]], r"constant: \[1\]\[1\]: found a value of type set"),
+        ([ex.constant({"a": 1}), {"a": {"b": [{1}]}}], r"constant: \[1\].a.b\[0\]: found a value of type set"),
     ]:
         with pytest.raises((ex.Error, OverflowError, UnicodeError), match=text):
             ex.constant(given)
@@ -196,3 +198,27 @@ def test_random_nests_come_back() -> None:
         # What the values are, and not only how they show.
         again = ex.constant(plain(rows), ex.spec_of(value))
         assert ex.to_py(again) == plain(rows)
+
+
+def test_classes_with_lengths_and_hashes_of_their_own_hold_what_they_hold() -> None:
+    class Record(dict):  # type: ignore[type-arg]
+        def __len__(self) -> int:
+            return 1
+
+    class Long(list):  # type: ignore[type-arg]
+        def __len__(self) -> int:
+            return 10**12
+
+    class Name(str):
+        def __hash__(self) -> int:
+            return hash(self.lower())
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, str) and self.lower() == other.lower()
+
+    rows = [{"a": 1, "b": 2}, {"a": 3, "b": 4}]
+    assert ex.constant([Record(rows[0]), Record(rows[1])]).to_py() == rows
+    assert ex.constant([Long([1, 2]), Long([3, 4])]).to_py() == [[1, 2], [3, 4]]
+    assert ex.constant([{Name("Ab"): 1}, {"Ab": 2}, {Name("Ab"): 3}]).to_py() == [{"Ab": 1}, {"Ab": 2}, {"Ab": 3}]
+    with pytest.raises(ex.Error, match=r"\[1\].ab: the first record has no such field"):
+        ex.constant([{Name("Ab"): 1}, {Name("ab"): 2}])

@@ -105,3 +105,14 @@ def test_a_table_of_one_column_is_its_values() -> None:
     assert ex.read_csv(b"x\n1.5\n\n", ex.MaskedTensorSpec(spec)).to_py() == [1.5, None]
     with pytest.raises(ex.ShapeError, match="the table has 2 columns.\nWanted: one column, of f64"):
         ex.read_csv(b"a,b\n1,2\n", spec)
+
+
+def test_empty_lines_before_the_names_are_passed() -> None:
+    f = ex.function(lambda r: {"t": r["a"]}).get_concrete_function(ex.StructTensorSpec([None], {"a": ex.TensorSpec([None], "i64")}))
+    for before in [b"", b"\n", b"\n\n\n\n", b"\r\n\r\n\r\n", b"\xef\xbb\xbf\n", b"\n" * 3_000_000]:
+        text = before + b"a,b\n1,2\n"
+        assert ex.to_py(ex.read_csv(text)) == [{"a": 1, "b": 2}]
+        assert ex.infer_spec(text, format="csv").field_names() == ["a", "b"]
+        assert f.run(text, format="csv")["t"].tolist() == [1]
+    with pytest.raises(ex.DataError, match="no row of names"):
+        ex.infer_spec(b"\n" * 1000, format="csv")

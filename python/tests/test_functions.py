@@ -544,3 +544,9 @@ def test_what_a_cast_would_lose_is_refused() -> None:
         f = ex.function(lambda x: x, name="same").get_concrete_function(spec)
         with pytest.raises((TypeError, ValueError), match=text):
             f(value)
+    boxes = ex.MaskedTensorSpec(
+        ex.StructTensorSpec([None, None, None], {"c": ex.TensorSpec([None, None, None], "f64")}), ex.TensorSpec([None, None, None], "bool")
+    )
+    same = _calling(ex.function(lambda x: x, name="same").get_concrete_function(rows))
+    with pytest.raises(TypeError, match="argument 'x': found MaskedTensor"):
+        same.get_concrete_function(boxes)

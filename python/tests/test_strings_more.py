@@ -147,3 +147,5 @@ def test_many_texts_are_searched_as_by_python() -> None:
     assert ex.to_py(ex.string_count(x, "a")) == [text.count("a") for text in texts]
     assert ex.to_py(ex.string_find(x, "=")) == [text.find("=") for text in texts]
     assert ex.to_py(ex.string_characters(x)) == [list(text) for text in texts]
+    words = ex.CategoricalTensor.of(ex.tensor(["a", "b", "a"]))
+    assert ex.to_py(ex.regex_groups(words, "(a)")) == [{"1": "a"}, {"1": None}, {"1": "a"}]

@@ -21,7 +21,12 @@ pub(crate) fn rows(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
         }
         // Where lists are missing as a whole, something else is wanted around the rows.
         None if rank(value).is_ok_and(|rank| rank > 1) && !has_missing_lists(value) => {
-            RaggedTensor::of_uniform_as(value, partition.index)?
+            match RaggedTensor::of_uniform_as(value, partition.index) {
+                Ok(rows) => rows,
+                // A type whose axes cannot be joined is no rows.
+                Err(e) if e.is_dispatch() => return Ok(None),
+                Err(e) => return Err(e),
+            }
         }
         None => return Ok(None),
     };

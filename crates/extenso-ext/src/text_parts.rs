@@ -4,6 +4,7 @@
 
 use crate::args::{int, typed};
 use crate::axes::rank;
+use crate::categorical::CategoricalTensor;
 use crate::masked::MaskedTensor;
 use crate::ragged::RaggedTensor;
 use crate::structs::StructTensor;
@@ -135,6 +136,9 @@ fn records(x: &Value, pattern: &str, names: &[String]) -> Result<Value> {
     if let Some(masked) = typed::<MaskedTensor>(x) {
         let inside = records(masked.values(), pattern, names)?;
         return Ok(MaskedTensor::new(inside, masked.mask().clone())?.into_value());
+    }
+    if let Some(words) = typed::<CategoricalTensor>(x) {
+        return records(&words.decoded()?, pattern, names);
     }
     let spans = ops::regex_group_spans(x, pattern)?;
     // Groups begin and end between characters, so that their bytes are texts.

@@ -93,7 +93,10 @@ pub struct Key<'py>(Bound<'py, PyString>, String);
 /// The keys of a dict, which are the names of a record.
 fn keys<'py>(dict: &Bound<'py, PyDict>) -> Result<Vec<Key<'py>>> {
     let key = |key: Bound<'py, PyAny>| match key.extract::<String>() {
-        Ok(text) => key.cast_into().map_err(PyErr::from).or_carry(dict.py()).map(|key| Key(key, text)),
+        Ok(text) => Ok(match key.cast_into_exact::<PyString>() {
+            Ok(key) => Key(key, text),
+            Err(_) => Key(PyString::new(dict.py(), &text), text),
+        }),
         Err(_) => {
             let error = Error::dtype(format!("a record has the key {key}"));
             Err(error.wanted("keys that are strings"))
@@ -150,7 +153,15 @@ impl<'py> Object for Given<'py> {
 
     fn len(&self) -> usize {
         match self {
-            Given::Plain(object) => object.len().unwrap_or(0),
+            // A class may say another number, and its items are as many.
+            Given::Plain(object) => {
+                match (object.cast::<PyList>(), object.cast::<PyTuple>(), object.cast::<PyDict>()) {
+                    (Ok(list), ..) => list.len(),
+                    (_, Ok(tuple), _) => tuple.len(),
+                    (.., Ok(dict)) => dict.len(),
+                    _ => 0,
+                }
+            }
             Given::Value(_) => 0,
         }
     }
@@ -158,11 +169,16 @@ impl<'py> Object for Given<'py> {
     fn field(&self, name: &Key<'py>, _: usize) -> Result<Option<Given<'py>>> {
         let Given::Plain(object) = self else { return Ok(None) };
         let Ok(dict) = object.cast::<PyDict>() else { return Ok(None) };
-        dict.get_item(&name.0).or_carry(object.py())?.map(Given::of).transpose()
+        if let Some(item) = dict.get_item(&name.0).or_carry(object.py())? {
+            return Given::of(item).map(Some);
+        }
+        // A class of texts may have a hash of its own.
+        let is = |key: &Bound<'py, PyAny>| key.extract::<String>().is_ok_and(|text| text == name.1);
+        dict.iter().find(|(key, _)| is(key)).map(|(_, item)| Given::of(item)).transpose()
     }
 
-    fn literal(&self) -> Result<Literal> {
-        literal(self, &Trail::Root, 0)
+    fn literal(&self, at: &dyn Fn() -> Path) -> Result<Literal> {
+        literal(self, &Trail::From(at), 0)
     }
 
     fn check_depth(&self, depth: usize) -> Result<()> {
@@ -193,6 +209,8 @@ fn check_depth(object: &Bound<'_, PyAny>, depth: usize) -> Result<()> {
 /// Where an object stands; made a path when an error asks for it.
 pub enum Trail<'a> {
     Root,
+    /// At a path that something else knows.
+    From(&'a dyn Fn() -> Path),
     Item(&'a Trail<'a>, usize),
     Field(&'a Trail<'a>, &'a str),
 }
@@ -201,6 +219,7 @@ impl Trail<'_> {
     fn path(&self) -> Path {
         match self {
             Trail::Root => Path::root(),
+            Trail::From(path) => path(),
             Trail::Item(outer, i) => outer.path().child(Segment::Index(*i)),
             Trail::Field(outer, name) => outer.path().child(Segment::field(*name)),
         }

@@ -94,7 +94,7 @@ fn value_of<O: Object>(object: O, above: &Above<'_>, depth: usize) -> Result<Val
             for (at, name) in names.iter().enumerate() {
                 let above = Above::Field(above, O::text(name));
                 let item = object.field(name, at).map_err(|e| above.at(0, e))?;
-                let item = item.ok_or_else(|| Error::internal("a record has the fields that it names"))?;
+                let item = item.ok_or_else(|| above.at(0, Error::value("the record changed while it was read")))?;
                 fields.push((Arc::from(O::text(name)), value_of(item, &above, depth + 1)?));
             }
             Ok(StructTensor::new(Shape::scalar(), fields).map_err(here)?.into_value())
@@ -134,6 +134,9 @@ fn column<O: Object>(objects: &[O], above: &Above<'_>, depth: usize) -> Result<V
     if depth > MAX_DEPTH {
         return Err(too_deep());
     }
+    if let Some(tensor) = alike(objects)? {
+        return Ok(tensor.into());
+    }
     let missing = objects.iter().any(O::is_none);
     let present = || objects.iter().map(|object| !object.is_none()).collect::<Vec<bool>>();
     let spread_out = |made: &dyn Fn(&[&O], &Above<'_>) -> Result<Value>| {
@@ -161,6 +164,28 @@ fn column<O: Object>(objects: &[O], above: &Above<'_>, depth: usize) -> Result<V
     Ok(MaskedTensor::new(values, Tensor::bools(&[objects.len()], &present())?)?.into_value())
 }
 
+/// Leaves that are all there and of one kind, as most are; none of any others.
+fn alike<O: Object>(objects: &[O]) -> Result<Option<Tensor>> {
+    let Some(Ok(first)) = objects.first().map(O::seen) else { return Ok(None) };
+    macro_rules! all {
+        ($kind:ident) => {{
+            let leaves = objects.iter().map(|object| match object.seen() {
+                Ok(Seen::$kind(value)) => Some(value),
+                Ok(_) | Err(_) => None,
+            });
+            leaves.collect::<Option<Vec<_>>>()
+        }};
+    }
+    let n = [objects.len()];
+    Ok(match first {
+        Seen::Float(_) => all!(Float).map(Tensor::from_vec),
+        Seen::Int(_) => all!(Int).map(Tensor::from_vec),
+        Seen::Bool(_) => all!(Bool).map(|all| Tensor::bools(&n, &all)).transpose()?,
+        Seen::Str(_) => all!(Str).map(|all| Tensor::strings(&n, &all)).transpose()?,
+        Seen::None | Seen::Unsigned(_) | Seen::Bytes(_) | Seen::List | Seen::Record | Seen::Value => None,
+    })
+}
+
 /// At this depth objects are looked at for lists that are in themselves, before there are too many of them.
 const LOOKED: usize = 2;
 
@@ -171,7 +196,7 @@ fn held<O: Object>(objects: &[&O], above: &Above<'_>, depth: usize) -> Result<Va
     {
         return joined.map_err(|e| above.at(0, e));
     }
-    let literal = |(i, object): (usize, &&O)| object.literal().map_err(|e| above.at(i, e));
+    let literal = |(i, object): (usize, &&O)| object.literal(&|| above.path(i));
     let literals = objects.iter().enumerate().map(literal).collect::<Result<Vec<Literal>>>()?;
     literals.iter().try_for_each(|literal| check_depth(literal, depth))?;
     // The text of a time is no time: single ones stand beside their kind alone.

@@ -2,7 +2,7 @@
 
 use super::{Held, Literal, check_depth};
 use extenso_core::Value;
-use extenso_types::Result;
+use extenso_types::{Path, Result};
 
 /// An object of a host language.
 pub trait Object: Sized {
@@ -51,8 +51,8 @@ pub trait Object: Sized {
 
     /// The literal that it is.
     ///
-    /// Errors: what has none.
-    fn literal(&self) -> Result<Literal>;
+    /// Errors: what has none, with its path, which begins with that of the object.
+    fn literal(&self, at: &dyn Fn() -> Path) -> Result<Literal>;
 
     /// Checks that it is not nested too deep, where so many levels are around it.
     ///
@@ -141,7 +141,7 @@ impl<'a> Object for &'a Literal {
         Ok(found.or_else(|| fields.iter().find(|(known, _)| known == name)).map(|(_, item)| item))
     }
 
-    fn literal(&self) -> Result<Literal> {
+    fn literal(&self, _: &dyn Fn() -> Path) -> Result<Literal> {
         Ok((*self).clone())
     }
 

@@ -8,6 +8,7 @@ use super::table::{Inference, Table};
 use crate::assemble::{Pieces, assemble};
 use crate::columns::{Column, Columns, Decoded, Kinds, OnError};
 use crate::failure::{Failure, Read};
+use crate::json::mark_len;
 use crate::names::some_names;
 use crate::parts::{self, Start};
 use crate::plan::{ColumnId, Field, Plan, fills};
@@ -64,7 +65,13 @@ impl Default for CsvOptions {
 /// ```
 pub fn read_csv(input: &[u8], options: &CsvOptions) -> Result<Batch> {
     let input = unpack(input)?;
-    let (table, rows, start) = Table::begin(&input, options.delimiter)?;
+    if options.spec.is_none() && options.sample == Some(0) {
+        return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample"));
+    }
+    // A mark of UTF-8 is no part of the first cell.
+    let mark = mark_len(&input);
+    let (table, rows, mut start) = Table::begin(&input[mark..], options.delimiter)?;
+    start.byte += mark;
     let spec = match &options.spec {
         Some(spec) => Wanted::of_paths(options.paths.as_deref()).and_then(|wanted| wanted.of(spec))?,
         None => match guessed(&table, rows, start, options) {
@@ -101,9 +108,6 @@ fn guessed(table: &Table, text: &[u8], start: Start, options: &CsvOptions) -> Op
 const GUESSED: usize = 1 << 18;
 
 fn infer(table: &Table, rows: &[u8], start: Start, options: &CsvOptions) -> Result<Spec> {
-    if options.sample == Some(0) {
-        return Err(Error::value("the sample has 0 records").wanted("at least one").at("sample"));
-    }
     let wanted = Wanted::of_paths(options.paths.as_deref())?;
     let mut found = Inference::new(table.clone(), options.on_error);
     found.note(rows, start, options.sample.unwrap_or(usize::MAX))?;

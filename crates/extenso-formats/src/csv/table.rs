@@ -6,7 +6,6 @@ use super::lines::{self, Line, Lines, Syntax};
 use super::path_of;
 use crate::columns::OnError;
 use crate::failure::Failure;
-use crate::json::mark_len;
 use crate::parts::{self, Start};
 use crate::project::Wanted;
 use crate::seen::Place;
@@ -32,13 +31,8 @@ impl Table {
     ///
     /// Errors: no names; names that are not UTF-8; more than there is memory for; a delimiter that is a quote or an end of line.
     pub fn begin(text: &[u8], delimiter: u8) -> Result<(Table, &[u8], Start)> {
-        if matches!(delimiter, b'"' | b'\n' | b'\r') {
-            let error = Error::value(format!("the delimiter is {:?}", char::from(delimiter)));
-            return Err(error.wanted("a character that ends no line and is no quote"));
-        }
-        // A mark of UTF-8 is no part of the first cell.
-        let mark = mark_len(text);
-        let (text, mut line) = (&text[mark..], Line::default());
+        check_delimiter(delimiter)?;
+        let mut line = Line::default();
         let mut lines = Lines::new(text, Syntax { delimiter, blank: false });
         let of_names = |e: Error| e.at("the row of names");
         if !lines.next(&mut line).map_err(|failure| of_names(failure.error()))? {
@@ -59,12 +53,7 @@ impl Table {
         };
         let paths = line.cells().enumerate().map(path).collect::<Result<Arc<[Path]>>>()?;
         let table = Table { syntax: Syntax { delimiter, blank: paths.len() == 1 }, paths };
-        Ok((table, &text[lines.at()..], Start { row: 0, byte: mark + lines.at() }))
-    }
-
-    /// Whether a text is empty lines.
-    pub fn is_blank(text: &[u8]) -> bool {
-        text.iter().all(|byte| matches!(byte, b'\n' | b'\r'))
+        Ok((table, &text[lines.at()..], Start { row: 0, byte: lines.at() }))
     }
 
     /// Calls `row` with each row of a text that begins with a row, until it says that there are enough; how many there were.
@@ -99,6 +88,15 @@ impl Table {
     pub fn piece<'t>(&self, text: &'t [u8], size: usize) -> (&'t [u8], &'t [u8]) {
         lines::rows(text, self.syntax.delimiter, size)
     }
+}
+
+/// Errors: a delimiter that is a quote, an end of line, or a part of a character.
+pub fn check_delimiter(delimiter: u8) -> Result<()> {
+    if delimiter.is_ascii() && !matches!(delimiter, b'"' | b'\n' | b'\r') {
+        return Ok(());
+    }
+    let error = Error::value(format!("the delimiter is {:?}", char::from(delimiter)));
+    Err(error.wanted("a character of ASCII that ends no line and is no quote"))
 }
 
 /// What was found in the rows of a table so far.

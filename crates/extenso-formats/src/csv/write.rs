@@ -3,6 +3,7 @@
 //! Invariant: everything that can be wrong with the columns is found before the first row is written, but for values that no cell says.
 
 use super::name_of;
+use super::table::check_delimiter;
 use crate::columns::{BitsRef, ColumnRef, TextRef};
 use crate::json::write_scalar;
 use crate::parts;
@@ -38,6 +39,7 @@ pub fn encode_csv(value: &Nest<Value>, delimiter: u8) -> Result<Vec<u8>> {
 ///
 /// Errors: those of [`encode_csv`].
 pub(crate) fn encode_rows(value: &Nest<Value>, delimiter: u8, names: bool) -> Result<Vec<u8>> {
+    check_delimiter(delimiter)?;
     let Batch { records, leaves, rows } = Batch::of_text(value)?;
     let columns = records.columns(&leaves)?;
     let proof = Proof { columns: &columns, kinds: records.plan().kinds()? };

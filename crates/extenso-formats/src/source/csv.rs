@@ -37,28 +37,35 @@ impl<'a> Text<'a> {
         let (delimiter, block) = (options.delimiter.unwrap_or(b','), options.block.max(1));
         let (ends, at) = (Ends::default(), Start::default());
         let mut text = Text { source, delimiter, block, text: Vec::new(), ends, ended: false, given: 0, at };
-        text.skip_mark().map_err(reading)?;
-        // Empty lines before the names end no row.
-        let mut from = 0;
-        let (table, start) = loop {
-            let end = text.fill(from).map_err(reading)?;
-            let rows = &text.text[..end];
-            if text.ended || !Table::is_blank(rows) {
-                let (table, _, start) = Table::begin(rows, delimiter)?;
-                break (table, start);
-            }
-            from = end + 1;
-        };
+        text.skip().map_err(reading)?;
+        let end = text.fill(0).map_err(reading)?;
+        let (table, _, start) = Table::begin(&text.text[..end], delimiter)?;
         text.given = start.byte;
         Ok((text, table))
     }
 
-    /// A mark of UTF-8 is no part of the first cell.
-    fn skip_mark(&mut self) -> io::Result<()> {
+    /// Passes what is no part of the first row: a mark of UTF-8, and empty lines.
+    fn skip(&mut self) -> io::Result<()> {
         (&mut self.source).take(MARK.len() as u64).read_to_end(&mut self.text)?;
         if self.text == MARK {
             self.text.clear();
             self.at.byte = MARK.len();
+        }
+        let empty = |text: &[u8]| text.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
+        let lines = empty(&self.text);
+        self.text.drain(..lines);
+        self.at.byte += lines;
+        while self.text.is_empty() {
+            let read = match self.source.fill_buf() {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            let (lines, all) = (empty(read), read.len());
+            self.source.consume(lines);
+            self.at.byte += lines;
+            if lines < all || all == 0 {
+                break;
+            }
         }
         Ok(())
     }

@@ -343,7 +343,11 @@ fn a_table_in_blocks_is_the_whole_table() {
     let function = Function::new("rows", |args| Ok(Nest::Leaf(args.leaves()[0].1.clone())));
     let function = function.concrete(&Nest::Leaf(spec.clone())).expect("traces");
     let rows = ["1,x\n", "2,\"y\n\"\n", "\n3,\"\"\"\"\r\n", "bad,\"\r\n\"\r", "4,\n", "5,\"a,b\"", "\n6,z"].concat();
-    for text in [format!("a,b\n{rows}"), format!("\u{feff}\"a\",\"b\"\r\n{rows}"), format!("\n\r\na,b\n{rows}\n\n")] {
+    for text in [
+        format!("a,b\n{rows}"),
+        format!("\u{feff}\"a\",\"b\"\r\n{rows}"),
+        format!("\u{feff}\n\n\r\n\n\r\ra,b\n{rows}\n\n"),
+    ] {
         let options =
             crate::csv::CsvOptions { spec: Some(spec.clone()), on_error: OnError::Skip, ..Default::default() };
         let whole = crate::csv::read_csv(text.as_bytes(), &options).expect("reads");
