@@ -520,6 +520,11 @@ def test_arguments_in_other_forms_are_cast_where_nothing_is_lost() -> None:
             assert ex.to_py(f(value)) == ex.to_py(value) == ex.to_py(ex.function(lambda x: x, [spec])(value))
             # How many values there are is not known of offsets that are narrowed when a graph runs.
             assert spec is short or ex.to_py(outer(value)) == ex.to_py(value)
+    # Where sizes are not known before the graph runs, too.
+    rows_of = _calling(ex.function(lambda x: x, name="same").get_concrete_function(ex.RaggedTensorSpec([None, None], "i64")))
+    for sizes in [[1, 2], [None, None], [1, None], [None, 2]]:
+        known = rows_of.get_concrete_function(ex.TensorSpec(sizes, "i64"))
+        assert ex.to_py(known(ex.constant([[1, 2]]))) == [[1, 2]]
     same_lengths = _records(["a", "b"], [[1.0], [2.0]], [["x"], ["y"]], more=True)
     f = ex.function(lambda r: {"sum": ex.sum(r["prices"], axis=1), "tags": r["tags"]}, name="f").get_concrete_function(
         ex.StructTensorSpec([None], {
@@ -544,6 +549,11 @@ def test_what_a_cast_would_lose_is_refused() -> None:
         f = ex.function(lambda x: x, name="same").get_concrete_function(spec)
         with pytest.raises((TypeError, ValueError), match=text):
             f(value)
+    for dtype, array, text in [("i8", [300], r"found i64\[1\]"), ("i64", [1.5], r"found f64\[1\]"), ("u8", [-1], r"found i64")]:
+        f = ex.function(lambda x: x, name="same").get_concrete_function(ex.TensorSpec([None], dtype))
+        assert f(np.array([3])).tolist() == f(np.array([3.0])).tolist() == [3]
+        with pytest.raises(TypeError, match=text):
+            f(np.array(array))
     boxes = ex.MaskedTensorSpec(
         ex.StructTensorSpec([None, None, None], {"c": ex.TensorSpec([None, None, None], "f64")}), ex.TensorSpec([None, None, None], "bool")
     )

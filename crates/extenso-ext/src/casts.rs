@@ -1,7 +1,7 @@
 //! What rows, masked values and records take beside values of their own types: equal values in another form, such as lists of one length.
 
 use crate::args::{typed, typed_ref};
-use crate::axes::{rank, zeros_of};
+use crate::axes::{outer, rank, zeros_of};
 use crate::masked::MaskedTensor;
 use crate::ragged::{RaggedTensor, cut_as};
 use crate::structs::StructTensor;
@@ -22,7 +22,7 @@ pub(crate) fn rows(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
         // Where lists are missing as a whole, something else is wanted around the rows.
         None if rank(value).is_ok_and(|rank| rank > 1) && !has_missing_lists(value) => {
             match RaggedTensor::of_uniform_as(value, partition.index) {
-                Ok(rows) => rows,
+                Ok(rows) => counted(value, rows)?,
                 // A type whose axes cannot be joined is no rows.
                 Err(e) if e.is_dispatch() => return Ok(None),
                 Err(e) => return Err(e),
@@ -32,6 +32,18 @@ pub(crate) fn rows(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
     };
     let Some(values) = cast(given.values(), values)? else { return Ok(None) };
     Ok(Some(given.with_values(values)?.into_value()))
+}
+
+/// The rows of a value of which it is not known before the graph runs that the values are as many as the partition cuts, where an op says so.
+fn counted(value: &Value, rows: RaggedTensor) -> Result<RaggedTensor> {
+    let cut = rows.partition().spec().nvalues;
+    if cut.known().is_some() || outer(rows.values()) == Some(cut) {
+        return Ok(rows);
+    }
+    match ops::unpad_rows(value, rows.partition(), false) {
+        Ok(values) => rows.with_values(values),
+        Err(_) => Ok(rows),
+    }
 }
 
 fn has_missing_lists(value: &Value) -> bool {

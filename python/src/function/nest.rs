@@ -1,13 +1,14 @@
 //! Nests: Python's lists, tuples, dicts, named tuples, dataclasses and attrs classes, to core and back.
 
-use crate::error::{OrRaise, noted, raised};
+use crate::error::{OrRaise, guarded, noted, raised};
 use crate::ext::{from_static, plain_components};
 use crate::pointers::PointerMap;
 use crate::tensor::PyTensor;
 use crate::variable::PyVariable;
 use crate::{arg, literal, nests, spec, value};
-use extenso_core::{Tensor, Value, Variable, cast};
-use extenso_types::{Bindings, Error, Nest, Spec, StaticValue, TensorSpec};
+use extenso_core::attrs::Axes;
+use extenso_core::{Tensor, Value, Variable, cast, ops};
+use extenso_types::{Bindings, DType, Error, Nest, Spec, StaticValue, TensorSpec};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use std::cell::RefCell;
@@ -125,7 +126,7 @@ pub fn py_to_nest_like(object: &Bound<'_, PyAny>, wanted: &Nest<Spec>, variables
             let value = value::from_py(object)?;
             Ok(Nest::Leaf(cast(&value, spec).or_raise()?.unwrap_or(value)))
         }
-        Nest::Leaf(Spec::Tensor(spec)) => arg::tensor(object, Some(spec.dtype)).map(|x| Nest::Leaf(x.into())),
+        Nest::Leaf(Spec::Tensor(spec)) => tensor_like(object, spec.dtype).map(|x| Nest::Leaf(x.into())),
         Nest::Leaf(spec) => literal::of_spec(object, spec).map(Nest::Leaf),
         Nest::List(wanted) if object.is_instance_of::<PyList>() && object.len()? == wanted.len() => {
             items_like(object, wanted, variables).map(Nest::List)
@@ -142,6 +143,21 @@ pub fn py_to_nest_like(object: &Bound<'_, PyAny>, wanted: &Nest<Spec>, variables
         }
         _ => py_to_argument(object, variables),
     }
+}
+
+/// The tensor of an object in a dtype; of an array whose numbers are no integers of the dtype, in its own.
+fn tensor_like(object: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Tensor> {
+    let made = arg::tensor(object, Some(dtype))?;
+    if !dtype.is_integer() || !object.hasattr("dtype")? {
+        return Ok(made);
+    }
+    let own = arg::tensor(object, None)?;
+    if !own.dtype().is_numeric() || dtype.holds(own.dtype()) {
+        return Ok(made);
+    }
+    let back = || ops::equal(ops::cast(&made, own.dtype())?, &own);
+    let same = guarded(|| ops::all(back()?, Axes::All, false)?.tensor()?.to_bool()).or_raise()?;
+    Ok(if same { made } else { own })
 }
 
 /// The argument of a name, made to fit its spec; an exception says which it is.

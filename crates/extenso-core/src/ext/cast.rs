@@ -15,7 +15,7 @@ use extenso_types::{Bindings, ExtSpec, Result, Spec};
 /// ```
 /// # use extenso_core::{Tensor, cast};
 /// # use extenso_types::{DType, Shape, TensorSpec};
-/// let wanted = TensorSpec::new(DType::F64, Shape::of([2])).into();
+/// let wanted = TensorSpec::new(DType::F64, Shape::known(&[2])).into();
 /// let x = cast(&Tensor::from_vec(vec![1_i32, 2]).into(), &wanted)?.unwrap();
 /// assert_eq!(x.spec()?.to_string(), "f64[2]");
 /// // Not every integer of 64 bits is a float.
