@@ -155,8 +155,9 @@ fn padded(x: &Value, fill: f64, width: usize, windows: Windows) -> Result<Value>
             let length = length.known().ok_or_else(|| {
                 Error::shape("the length is not known while tracing").wanted("a known length for 'same' with a stride")
             })?;
-            let gaps = (int(length) + stride - 1) / stride - 1;
-            let missing = gaps.saturating_mul(stride).saturating_add(reach + 1).saturating_sub(int(length)).max(0);
+            let gaps = (int(length) - 1).div_euclid(stride);
+            let covered = gaps.saturating_mul(stride).saturating_add(reach.saturating_add(1));
+            let missing = covered.saturating_sub(int(length)).max(0);
             (missing / 2, missing - missing / 2)
         }
     };
