@@ -147,11 +147,14 @@ pub fn py_to_nest_like(object: &Bound<'_, PyAny>, wanted: &Nest<Spec>, variables
 
 /// The tensor of an object in a dtype; of an array whose numbers are no integers of the dtype, in its own.
 fn tensor_like(object: &Bound<'_, PyAny>, dtype: DType) -> PyResult<Tensor> {
-    let made = arg::tensor(object, Some(dtype))?;
     if !dtype.is_integer() || !object.hasattr("dtype")? {
-        return Ok(made);
+        return arg::tensor(object, Some(dtype));
     }
     let own = arg::tensor(object, None)?;
+    if own.dtype() == dtype {
+        return Ok(own);
+    }
+    let made = arg::tensor(object, Some(dtype))?;
     if !own.dtype().is_numeric() || dtype.holds(own.dtype()) {
         return Ok(made);
     }
