@@ -174,19 +174,26 @@ fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
 /// Errors: it does not fit.
 pub fn int(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     object.extract().map_err(|_| {
-        let error = Error::value(format!("the integer {object} does not fit 64 bits"))
-            .wanted("an integer from -2**63 to 2**63 - 1")
-            .hint("Write a float, or a NumPy array of dtype uint64.");
-        raised(object.py(), error)
+        let error = Error::value(format!("the integer {object} does not fit 64 bits"));
+        raised(object.py(), error.wanted("an integer from -2**63 to 2**63 - 1"))
     })
+}
+
+/// What an integer is that neither i64 nor u64 holds.
+pub fn too_large(object: &Bound<'_, PyAny>) -> Error {
+    Error::value(format!("the integer {object} does not fit 64 bits"))
+        .wanted("an integer from -2**63 to 2**64 - 1")
+        .hint("A float holds more, not exactly.")
 }
 
 /// A Python integer, which may be above the largest i64.
 ///
 /// Errors: it fits neither i64 nor u64.
 pub fn whole<T>(object: &Bound<'_, PyAny>, of: fn(i64) -> T, large: fn(u64) -> T) -> PyResult<T> {
-    let small = int(object).map(of);
-    small.or_else(|error| object.extract().map(large).map_err(|_| error))
+    if let Ok(small) = object.extract() {
+        return Ok(of(small));
+    }
+    object.extract().map(large).map_err(|_| raised(object.py(), too_large(object)))
 }
 
 /// An argument of an op that takes any number of values: a list or tuple of arguments; none if it is neither.

@@ -2,7 +2,7 @@
 //!
 //! Invariant: keys are read here alone. What they choose, `extenso_ext::index` says.
 
-use crate::error::{OrRaise, guarded, raised};
+use crate::error::{self, OrRaise, guarded, raised};
 use crate::tensor::PyTensor;
 use crate::{arg, value};
 use extenso_core::{Tensor, Value};
@@ -56,7 +56,7 @@ fn read(part: &Bound<'_, PyAny>, at: Option<usize>) -> PyResult<Index> {
         raised(part.py(), error.at("index"))
     };
     if part.is_exact_instance_of::<PyInt>() {
-        return arg::int(part).map(Index::At);
+        return arg::int(part).map(Index::At).map_err(|e| error::at(part.py(), e, "index"));
     }
     if let Ok(slice) = part.cast::<PySlice>() {
         let step = slice.getattr("step")?;
@@ -94,7 +94,7 @@ fn read(part: &Bound<'_, PyAny>, at: Option<usize>) -> PyResult<Index> {
         return Err(wrong(Error::dtype("found a boolean").wanted(WANTED)));
     }
     if part.is_instance_of::<PyInt>() {
-        return arg::int(part).map(Index::At);
+        return arg::int(part).map(Index::At).map_err(|e| error::at(part.py(), e, "index"));
     }
     if let Some(paths) = names(part)? {
         return Ok(Index::Fields(paths));

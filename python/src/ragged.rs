@@ -2,7 +2,7 @@
 //!
 //! Holds no logic of rows: arguments become values, `extenso_ext::ragged` does the work.
 
-use crate::error::{OrRaise, guarded, raised};
+use crate::error::{self, OrRaise, guarded, raised};
 use crate::typed::{Typed, typed};
 use crate::{arg, value};
 use extenso_core::{ExtensionType, MAX_RANK, Tensor, Value};
@@ -231,7 +231,7 @@ fn number(object: &Object<'_>, name: &str) -> PyResult<i64> {
         let error = Error::dtype(format!("{name} is a {}", arg::type_name(object))).wanted("an integer");
         return Err(raised(object.py(), error));
     };
-    arg::int(&index)
+    arg::int(&index).map_err(|e| error::at(object.py(), e, name))
 }
 
 fn size(object: &Object<'_>, name: &str) -> PyResult<usize> {

@@ -3,7 +3,7 @@
 //! Invariant: no logic of a function stands here.
 
 use crate::composed::attribute;
-use crate::error::{OrRaise, guarded};
+use crate::error::{self, OrRaise, guarded};
 use crate::standard::device as only;
 use crate::typed::{Typed, typed};
 use crate::{arg, dtype, value};
@@ -251,7 +251,7 @@ fn arange<'py>(
 }
 
 fn scalar(object: Given<'_, '_>) -> PyResult<Scalar> {
-    match arg::from_py(object)? {
+    match arg::from_py(object).map_err(|e| error::at(object.py(), e, "arange"))? {
         Arg::Scalar(scalar) => Ok(scalar),
         Arg::Value(_) | Arg::List(_) => {
             let found = format!("found a value of type {}", arg::type_name(object));

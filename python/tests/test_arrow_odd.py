@@ -532,3 +532,15 @@ def test_a_field_without_a_name_is_not_written() -> None:
     for write in (ex.write_arrow, ex.write_parquet, ex.write_avro):
         with pytest.raises(ex.InvalidValueError, match="the name of (a field|field 0) is empty"):
             write({"": ex.tensor([1])})
+
+
+@pytest.mark.parametrize("order", [[1, 0], [0, 1], [2, 0, 1], [1, 2, 0], [2, 1, 0]])
+def test_tensors_whose_axes_are_in_another_order_come_back_as_they_were_stored(order: "list[int]") -> None:
+    sizes = [2, 3, 4][: len(order)]
+    count = int(np.prod(sizes))
+    tensors = _tensors(sizes, [list(range(count)), None, list(range(count, 2 * count))], permutation=order)
+    for array in (tensors, tensors.slice(1), tensors.drop_null()):
+        batch = pa.record_batch({"t": array})
+        x = ex.from_arrow(batch)
+        assert list(ex.fill_none(x["t"], 0).shape) == [len(array), *(sizes[axis] for axis in order)]
+        assert pa.record_batch(x, schema=batch.schema).equals(batch)

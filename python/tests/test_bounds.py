@@ -1,6 +1,7 @@
 """Ends that are reached: of intervals, of lists, of what memory there is."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -99,3 +100,35 @@ def test_texts_of_more_bytes_than_there_is_memory_for_are_refused_before_they_ar
 def test_what_wants_floats_says_so(name: str, x: "bool | int | str") -> None:
     with pytest.raises(ex.DTypeError, match=rf"^{name}: the op does not take (bool|i64|string)\.\nWanted: floats"):
         getattr(ex, name)(ex.tensor([x, x]))
+
+
+@pytest.mark.parametrize("rows", [
+    [{"ids": [1, 2]}], [{"ids": ["a"]}], [{"ids": [True]}], [{"ids": [{"a": 1}]}], [{"ids": [[1], []]}],
+    [{"ids": [1, None]}], [{"ids": [1]}, {"ids": None}], [{"ids": [{"a": None}, {"a": "x"}]}],
+])  # fmt: skip
+def test_lists_without_items_are_lists_of_what_a_traced_function_wants(rows: "list[object]") -> None:
+    x = ex.constant(rows)
+    f = ex.function(lambda x: {"same": x, "ids": x["ids"]}).get_concrete_function(ex.infer_spec(rows))
+    for empty in [[{"ids": []}], [{"ids": []}, {"ids": []}], []]:
+        found = f(ex.constant(empty))
+        assert ex.to_py(found) == {"same": empty, "ids": [row["ids"] for row in empty]}
+    assert ex.to_py(f(x)["same"]) == rows
+    with pytest.raises((TypeError, ValueError)):
+        f(ex.constant([{"ids": [0.5]}]))
+
+
+@pytest.mark.parametrize("call", [
+    lambda n: ex.arange(n), lambda n: ex.constant([1])[n], lambda n: ex.take([1], [n]), lambda n: ex.bincount([n]), lambda n: ex.add([1], n),
+    lambda n: ex.constant([[1], []]).to_tensor(shape=(n, 2)), lambda n: ex.RaggedTensor.from_uniform_row_length(ex.tensor([1]), n),
+])  # fmt: skip
+@pytest.mark.parametrize("n", [2**64, -(2**63) - 1, 10**40])
+def test_an_integer_beyond_64_bits_is_told_where_it_came(call: "Callable[[int], object]", n: int) -> None:
+    with pytest.raises(ex.InvalidValueError, match=r"^(?s:[\w' ]+: .*the integer -?\d+ does not fit 64 bits.*Wanted: an integer from)"):
+        call(n)
+
+
+def test_a_key_is_wanted_for_each_value_of_a_group() -> None:
+    with pytest.raises(ex.ShapeError, match="^group_by: there are 2 values and 1 keys"):
+        ex.group_by([1, 2], [1])
+    with pytest.raises(ex.MissingNameError, match=r"^promote: '\('docs', 'y'\)' to 'z'|^promote: 'docs.y' to 'z': there is no field 'y'"):
+        ex.promote(ex.constant([{"docs": [{"x": 1}]}]), ("docs", "y"), "z")

@@ -2,13 +2,14 @@
 
 use crate::args::{typed, typed_ref};
 use crate::axes::{outer, rank, zeros_of};
+use crate::literal::{Literal, constant_of};
 use crate::masked::MaskedTensor;
 use crate::ragged::{RaggedTensor, cut_as};
 use crate::structs::StructTensor;
 use extenso_core::{Arg, ExtensionType, Provenance, TypeSpec, Value, cast, ops, rebuild};
-use extenso_types::{ExtSpec, Result, Segment, Spec};
+use extenso_types::{DType, ExtSpec, Result, Segment, Shape, Spec, TensorSpec};
 
-/// Lists of one length as rows, and rows whose values or offsets are of other dtypes.
+/// Lists of one length as rows, and rows whose values or offsets are of other dtypes; and no rows at all for no items.
 pub(crate) fn rows(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
     let parts = (wanted.component(&Segment::Each), wanted.component(&Segment::component("row_splits")));
     let (Some(values), Some(Spec::Partition(partition))) = parts else { return Ok(None) };
@@ -28,10 +29,18 @@ pub(crate) fn rows(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
                 Err(e) => return Err(e),
             }
         }
-        None => return Ok(None),
+        None => return none_of(value, wanted),
     };
     let Some(values) = cast(given.values(), values)? else { return Ok(None) };
     Ok(Some(given.with_values(values)?.into_value()))
+}
+
+/// The rows or records that a list without items stands for.
+fn none_of(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
+    if value.spec()? != Spec::Tensor(TensorSpec::new(DType::F64, Shape::known(&[0]))) {
+        return Ok(None);
+    }
+    constant_of(Literal::List(Vec::new()), &wanted.clone().into()).map(Some).or(Ok(None))
 }
 
 /// The rows of a value of which it is not known before the graph runs that the values are as many as the partition cuts, where an op says so.
@@ -68,9 +77,9 @@ pub(crate) fn masked(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
     Ok(Some(MaskedTensor::new(values, there.tensor()?.clone())?.into_value()))
 }
 
-/// Records that have at least the fields, in whatever order.
+/// Records that have at least the fields, in whatever order; and no record at all for none.
 pub(crate) fn records(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
-    let Some(given) = typed::<StructTensor>(value) else { return Ok(None) };
+    let Some(given) = typed::<StructTensor>(value) else { return none_of(value, wanted) };
     let mut fields = Vec::with_capacity(wanted.components.len());
     for (segment, spec) in &wanted.components {
         let Segment::Field(name) = segment else { return Ok(None) };

@@ -10,6 +10,7 @@ use crate::missing::drop_none;
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
+use extenso_core::kernels::pool::affordable;
 use extenso_core::{Answer, Arg, Call, ExtensionType, RowPartition, Value, call_one, ops};
 use extenso_types::{DType, Error, Result};
 
@@ -27,6 +28,10 @@ pub fn multi_hot(ids: &Value, depth: i64, dtype: DType) -> Result<Value> {
     let hot = |ids: &Value, _: Option<&Value>, rows: &RowPartition| {
         // Below zero is no position.
         let named = fill_none(&ops::whole(ids)?, -1)?;
+        if let (Some(nrows), Ok(depth)) = (rows.spec().nrows.known(), usize::try_from(depth)) {
+            // The marks are bits, of which there is room for more than for what becomes of them.
+            affordable(nrows.saturating_mul(depth).saturating_mul(dtype.width().unwrap_or_default()))?;
+        }
         ops::cast(ops::segment_multi_hot(named, rows, depth)?, dtype)
     };
     by_rows(ids, None, &hot).map_err(|e| e.at_part("multi_hot"))

@@ -286,10 +286,7 @@ fn integer(object: &Bound<'_, PyAny>) -> Result<i128> {
     if let Ok(v) = object.extract::<i64>() {
         return Ok(v.into());
     }
-    object
-        .extract::<u64>()
-        .map(i128::from)
-        .map_err(|_| Error::value(format!("the integer {object} does not fit 64 bits")).hint("Write a float instead."))
+    object.extract::<u64>().map(i128::from).map_err(|_| arg::too_large(object))
 }
 
 /// The tensor of lists whose leaves include tensors: joined by ops, so that symbols may be among them.

@@ -3,13 +3,17 @@
 //! The method of this name of TensorFlow's trace types is the model; here it gives nothing rather than an error where there is no such value.
 
 use super::{Provenance, behavior, rebuild};
+use crate::offsets::Offsets;
 use crate::ops;
+use crate::tensor::Tensor;
 use crate::value::Value;
-use extenso_types::{Bindings, ExtSpec, Result, Spec};
+use arrow_buffer::Buffer;
+use extenso_types::{Bindings, DType, DTypeKind, ExtSpec, Result, Spec};
 
 /// The value as one of `wanted`: itself if it is one, otherwise what the type of `wanted` makes of it; none where it has no such form.
 ///
-/// Nothing is lost: numbers are widened where the wider dtype holds them all, components are cast one by one, and what a type takes
+/// Nothing is lost: numbers are widened where the wider dtype holds them all, a tensor of f64 without elements, as lists without items are,
+/// is one of any dtype, components are cast one by one, and what a type takes
 /// beside its own values its [`TypeSpec::cast`](crate::TypeSpec::cast) says. Errors: those of the ops.
 ///
 /// ```
@@ -28,12 +32,26 @@ pub fn cast(value: &Value, wanted: &Spec) -> Result<Option<Value>> {
     }
     let made = match (wanted, value) {
         (Spec::Tensor(spec), Value::Tensor(x)) if spec.dtype.holds(x.dtype()) => Some(ops::cast(x, spec.dtype)?),
+        (Spec::Tensor(spec), Value::Tensor(x)) => of_nothing(x, spec.dtype)?,
         (Spec::Ext(spec), _) => of_type(value, spec)?,
         (Spec::Tensor(_) | Spec::Partition(_), _) => None,
     };
     Ok(match made {
         Some(value) if wanted.accepts(&value.spec()?, &mut Bindings::default()) => Some(value),
         Some(_) | None => None,
+    })
+}
+
+/// A tensor without elements, of the dtype of lists without items, in another dtype.
+fn of_nothing(x: &Tensor, dtype: DType) -> Result<Option<Value>> {
+    let Some(data) = x.data().ok().filter(|data| data.is_empty() && x.dtype() == DType::F64) else { return Ok(None) };
+    Ok(match dtype.kind() {
+        DTypeKind::Variant => None,
+        DTypeKind::Text => {
+            let none = Offsets::from_lengths(std::iter::empty())?;
+            Some(Tensor::from_text(dtype, data.dims(), none, Buffer::from_vec(Vec::<u8>::new()))?.into())
+        }
+        _ => Some(ops::cast(x, dtype)?),
     })
 }
 

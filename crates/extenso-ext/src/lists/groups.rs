@@ -4,13 +4,13 @@ use super::keys::{is_record, keys};
 use super::pick::parts;
 use super::{Beside, along, along_one, cut_by, in_shape_of, only, rows_value};
 use crate::args::typed_ref;
-use crate::axes::{positions, rank};
+use crate::axes::{outer, positions, rank};
 use crate::masked::all_as_rows;
 use crate::meaning::order::has_keys;
 use crate::ragged::RaggedTensor;
 use extenso_core::reduce::normalize_axis;
 use extenso_core::{ExtensionType, Value, ops};
-use extenso_types::{DType, DTypeKind, Error, Result};
+use extenso_types::{DType, DTypeKind, Dim, Error, Result};
 
 /// Values of lists cut into runs of equal neighbours.
 pub(super) struct Runs {
@@ -238,6 +238,12 @@ pub fn group_by(values: &Value, keys: &Value, axis: i64) -> Result<(Value, Value
         if axis == 0 && is_vector_of_texts(keys) {
             let (words, places) = ops::unique_inverse(keys)?;
             return Ok(vec![words, group_by(values, &places, 0)?.1]);
+        }
+        if axis == 0
+            && let (Some(Dim::Known(n)), Some(Dim::Known(m))) = (outer(values), outer(keys))
+            && n != m
+        {
+            return Err(Error::shape(format!("there are {n} values and {m} keys")).wanted("a key for each value"));
         }
         let both = [keys.clone(), values.clone()];
         let both = if axis == 0 { both.to_vec() } else { all_as_rows(&both)? };

@@ -33,7 +33,8 @@ use std::sync::Arc;
 /// assert_eq!(to_literal(&tokens).unwrap().to_string(), "[[7, 17, 3, 13], [5, 15]]");
 /// ```
 pub fn promote(x: &Value, path: impl Into<FieldPath>, to: impl Into<FieldPath>) -> Result<Value> {
-    promoted(x, &path.into(), &to.into()).map_err(|e| e.at_part("promote"))
+    let (path, to) = (path.into(), to.into());
+    promoted(x, &path, &to).map_err(|e| e.at(format!("'{path}' to '{to}'")).at_part("promote"))
 }
 
 /// The records with the field at `path` also at `to`, one or more levels further down: `id` as `docs.id` has the id of the
@@ -50,13 +51,14 @@ pub fn promote(x: &Value, path: impl Into<FieldPath>, to: impl Into<FieldPath>) 
 /// assert_eq!(to_literal(&ids).unwrap().to_string(), "[[7, 7], []]");
 /// ```
 pub fn broadcast(x: &Value, path: impl Into<FieldPath>, to: impl Into<FieldPath>) -> Result<Value> {
-    pushed(x, &path.into(), &to.into()).map_err(|e| e.at_part("broadcast"))
+    let (path, to) = (path.into(), to.into());
+    pushed(x, &path, &to).map_err(|e| e.at(format!("'{path}' to '{to}'")).at_part("broadcast"))
 }
 
 fn promoted(x: &Value, path: &FieldPath, to: &FieldPath) -> Result<Value> {
     let ((way, _), (target, name)) = (path.split()?, to.split()?);
     if target.len() >= way.len() || !way.starts_with(target) {
-        return Err(Error::value(format!("'{path}' is promoted to '{to}'"))
+        return Err(Error::value("the new field is not above the other")
             .wanted("a new name in records that the path goes through, above those with the field")
             .hint("Each level of a path is a name of its own: 'docs', then 'tokens'."));
     }
@@ -76,7 +78,7 @@ fn lifted(records: &StructTensor, inner: &[Arc<str>], name: &Arc<str>) -> Result
 fn pushed(x: &Value, path: &FieldPath, to: &FieldPath) -> Result<Value> {
     let ((way, source), (target, name)) = (path.split()?, to.split()?);
     if way.len() >= target.len() || !target.starts_with(way) {
-        return Err(Error::value(format!("'{path}' is broadcast to '{to}'"))
+        return Err(Error::value("the new field is not below the other")
             .wanted("a new name in records below those with the field"));
     }
     let inner = &target[way.len()..];

@@ -1,9 +1,11 @@
 //! Arrays in the layout that a reader asks for: maps, tensors of one shape, lists and texts of the other width, views, and nulls where all is
 //! missing; at every level, in words of dictionaries and children of unions too.
 //!
-//! Invariant: the elements are the same and share their buffers, but for offsets of the other width and views; what cannot be had as asked
-//! stays as it is, which the C interface allows.
+//! Invariant: the elements are the same and share their buffers, but for offsets of the other width, views, and tensors whose axes are stored
+//! in another order; what cannot be had as asked stays as it is, which the C interface allows.
 
+use super::export::to_arrow;
+use super::import::from_arrow;
 use super::registered::tensor_shape;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{BinaryType, ByteArrayType, LargeBinaryType, LargeUtf8Type, Utf8Type};
@@ -14,6 +16,7 @@ use arrow_array::{
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::extension::EXTENSION_TYPE_METADATA_KEY;
 use arrow_schema::{DataType, Field, FieldRef};
+use extenso_core::ops;
 use std::sync::Arc;
 
 /// The array in the layout of a field that is asked for, with that field; both as they are where the layout is of other elements.
@@ -43,14 +46,21 @@ fn column(array: &ArrayRef, own: &Field, wanted: &Field) -> Option<ArrayRef> {
     match wanted.extension_type_name() {
         Some("arrow.fixed_shape_tensor") => {
             let (sizes, order) = tensor_shape(wanted.metadata().get(EXTENSION_TYPE_METADATA_KEY)?)?;
-            let fits = order.is_none() && axes(array.data_type()).0 == sizes;
-            if fits { elements(array, wanted.data_type()) } else { None }
+            let stored = order.map_or_else(|| Some(array.clone()), |order| as_stored(array, &order))?;
+            if axes(stored.data_type()).0 == sizes { elements(&stored, wanted.data_type()) } else { None }
         }
         // Who asks for no meaning gets what it is stored as.
         None => elements(array, wanted.data_type()),
         name if name == own.extension_type_name() && said(own) == said(wanted) => elements(array, wanted.data_type()),
         _ => None,
     }
+}
+
+/// Tensors whose axes are given in this order, with their axes as they are stored.
+fn as_stored(array: &ArrayRef, order: &[usize]) -> Option<ArrayRef> {
+    let place = |axis: usize| i64::try_from(order.iter().position(|given| *given == axis)? + 1).ok();
+    let axes: Option<Vec<i64>> = std::iter::once(Some(0)).chain((0..order.len()).map(place)).collect();
+    to_arrow(&ops::transpose(from_arrow(array.as_ref()).ok()?, Some(axes?)).ok()?).ok()
 }
 
 /// What the type of a field says beside its name.
