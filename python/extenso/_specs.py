@@ -22,7 +22,7 @@ class RaggedTensorSpec(ExtensionTypeSpec):
     """The spec of rows: `RaggedTensorSpec([2, None, 3], "f32", 1)` has two rows of vectors of size 3.
 
     Partitions cut axes 1 to `ragged_rank`: into rows of any lengths where the size is `None`, otherwise into rows of one length. Without
-    `ragged_rank` these are all axes behind the first.
+    `ragged_rank` these are all axes behind the first that `flat_values_spec` does not have.
     `flat_values_spec` is the spec of all values in one vector, such as records, and stands in the place of a dtype.
     """
 
@@ -42,7 +42,8 @@ class RaggedTensorSpec(ExtensionTypeSpec):
         known = Shape(shape) if shape is not None and not isinstance(shape, Shape) else shape
         if ragged_rank is None:
             rank = known.rank if known is not None else None
-            ragged_rank = 1 if rank is None or flat_values_spec is not None else rank - 1
+            inner = 1 if flat_values_spec is None else _shape_of(flat_values_spec).rank
+            ragged_rank = 1 if rank is None or inner is None else rank - inner
         flat = dtype if flat_values_spec is None else flat_values_spec
         values, partition = _ragged_spec(known, flat, ragged_rank, row_splits_dtype)
         super().__init__(values, partition)
@@ -84,7 +85,8 @@ class RaggedTensorSpec(ExtensionTypeSpec):
             text = f"{_sizes(self.shape)}, '{flat.dtype.name}'" + ("" if usual else f", {rank}")
         else:
             same = _makes(self, lambda: RaggedTensorSpec(self.shape, flat_values_spec=flat, ragged_rank=rank))
-            text = f"{_sizes(self.shape)}, flat_values_spec={flat!r}" + ("" if rank == 1 else f", ragged_rank={rank}")
+            usual = _makes(self, lambda: RaggedTensorSpec(self.shape, flat_values_spec=flat))
+            text = f"{_sizes(self.shape)}, flat_values_spec={flat!r}" + ("" if usual else f", ragged_rank={rank}")
         return f"RaggedTensorSpec({text})" if same else super().__repr__()
 
     @classmethod

@@ -64,7 +64,7 @@ fn read(part: &Bound<'_, PyAny>, at: Option<usize>) -> PyResult<Index> {
             let error = Error::scope("the step of the slice is a symbol, which has no data while a function is traced");
             return Err(wrong(error.wanted("an integer of Python; the bounds may be symbols")));
         }
-        let step = if step.is_none() { 1 } else { clamped(&step, &wrong)? };
+        let step = if step.is_none() { 1 } else { clamped(&step, &wrong)?.max(-i64::MAX) };
         let bounds = ["start", "stop"].map(|name| slice.getattr(name));
         if bounds.iter().flatten().any(is_symbol) {
             let bound = |bound: PyResult<Bound<'_, PyAny>>| match bound? {

@@ -544,3 +544,48 @@ def test_tensors_whose_axes_are_in_another_order_come_back_as_they_were_stored(o
         x = ex.from_arrow(batch)
         assert list(ex.fill_none(x["t"], 0).shape) == [len(array), *(sizes[axis] for axis in order)]
         assert pa.record_batch(x, schema=batch.schema).equals(batch)
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.int64()), pa.list_view(pa.int64()), pa.large_list_view(pa.int64())])
+def test_lists_of_any_layout_are_axes_where_a_spec_has_one(kind: pa.DataType) -> None:
+    pairs = ex.TensorSpec([None, 2], "i64")
+    array = pa.array([[1, 2], [3, 4], [5, 6]], kind)
+    assert ex.from_arrow(array, pairs).tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert ex.from_arrow(array.take(pa.array([2, 0])), pairs).tolist() == [[5, 6], [1, 2]]
+    assert ex.from_arrow(_runs(pa.array([[1, 2], [3, 4]]), [1, 3]), pairs).tolist() == [[1, 2], [3, 4], [3, 4]]
+    some = ex.MaskedTensorSpec(pairs, ex.TensorSpec([None], "bool"))
+    assert ex.to_py(ex.from_arrow(pa.array([[1, 2], None], kind), some)) == [[1, 2], None]
+    with pytest.raises(ex.ShapeError, match="row 1"):
+        ex.from_arrow(pa.array([[1, 2], [3]], kind), pairs)
+
+
+@pytest.mark.parametrize("write", [ex.write_arrow, ex.write_parquet, ex.write_avro])
+def test_values_that_lack_all_elements_are_read_back_as_what_a_function_wants(write: "Any") -> None:
+    rows = [{"l": [{"p": 1}], "x": 1, "s": "a", "d": [1]}, {"l": [], "x": None, "s": None, "d": None}]
+    f = ex.function(lambda r: {"n": ex.num(r["l"]), "p": ex.sum(r["l"]["p"], axis=1), "x": r["x"], "s": r["s"], "d": r["d"]}, name="f")
+    f = f.get_concrete_function(ex.infer_spec(rows))
+    for today in ([{"l": [], "x": None, "s": None, "d": None}], [{"l": [], "x": None, "s": None, "d": None}] * 3):
+        n = len(today)
+        wanted = {"n": [0] * n, "p": [0] * n, "x": [None] * n, "s": [None] * n, "d": [None] * n}
+        source = write(ex.constant(today))
+        for found in (f.run(source), f.run(today), f.run(ex.constant(today)), f(ex.constant(today))):
+            assert ex.to_py(found) == wanted
+    # What is there is of its type.
+    with pytest.raises(ex.DTypeError, match="Float64"):
+        f.run(write(ex.constant([{"l": [], "x": 1.5, "s": None, "d": None}])))
+    with pytest.raises(ex.DataError, match="null came"):
+        ex.from_arrow(pa.array([None, None], pa.float64()), ex.TensorSpec([None], "i64"))
+
+
+def test_what_avro_says_of_text_and_bytes_counts_where_bytes_are_wanted() -> None:
+    def run(of: str, file: bytes) -> "Any":
+        spec = ex.StructTensorSpec([None], {"x": ex.TensorSpec([None], of)})
+        return ex.function(lambda r: r["x"], name="f").get_concrete_function(spec).run(file).tolist()
+
+    named = ex.from_arrow(pa.table({"x": pa.array([bytes(15) + b"\5"], pa.uuid())}))
+    amount = ex.StructTensor([1], {"x": ex.DecimalTensor.parse(["5.00"], 5, 2)})
+    for write in (ex.write_arrow, ex.write_parquet, ex.write_avro):
+        assert run("bytes", write(named)) == [bytes(15) + b"\5"]
+        with pytest.raises(ex.DTypeError, match="Decimal128"):
+            run("bytes", write(amount))
+    assert run("string", ex.write_avro(named)) == ["00000000-0000-0000-0000-000000000005"]

@@ -169,3 +169,23 @@ def test_a_condition_is_one_boolean_in_calls_too() -> None:
     for call in (chosen, ex.function(chosen)):
         with pytest.raises(ex.Error, match="Wanted: one boolean"):
             call(ex.tensor([True]))
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+@pytest.mark.parametrize("x", [[1.0, 2.0, 2.0, 5.0], [2.0, 2.0], [0.0, 0.0], [-0.0, -0.0], [7.0, 2.0, 2.0, -1.0]])
+def test_both_middle_elements_have_the_slope_of_a_median_where_they_are_equal(x: "list[float]", axis: "int | None") -> None:
+    middle = sorted(x)[len(x) // 2]
+    wanted = [0.5 if value == middle else 0.0 for value in x]
+    for f in (lambda x: ex.median(x, axis=axis), lambda x: ex.quantile(x, 0.5, axis=axis)):
+        assert f(ex.tensor(x)).item() == middle and math.copysign(1, f(ex.tensor(x)).item()) == math.copysign(1, middle)
+        assert ex.grad(f)(ex.tensor(x)).to_py() == wanted
+    in_rows = ex.grad(lambda x: ex.sum(ex.median(x, axis=1)))(ex.constant([x, [1.0]]))
+    assert ex.to_py(in_rows) == [wanted, [1.0]]
+
+
+@pytest.mark.parametrize(("dtype", "far"), [("f16", 300.0), ("f16", 65504.0), ("bf16", 1e20), ("f32", 1e20), ("f64", 1e155), ("f64", 1e308)])
+def test_the_slope_of_an_activation_is_a_number_however_far_its_argument_is(dtype: str, far: float) -> None:
+    x = ex.tensor([far, -far, 0.0], dtype)
+    for approximate in (True, False):
+        slopes = ex.grad(lambda x: ex.sum(ex.gelu(x, approximate=approximate)))(x)
+        assert ex.cast(slopes, "f64").to_py() == [1.0, 0.0, 0.5]

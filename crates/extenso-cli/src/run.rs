@@ -81,6 +81,10 @@ impl Run {
             let error = Error::value(format!("'{}' is the saved function itself", self.output.display()));
             return Err(error.wanted("another file for the results").at("--output").into());
         }
+        if self.bad_rows.as_deref().is_some_and(is_dash) {
+            let error = Error::value("'-' is no file");
+            return Err(error.wanted("a file, for results and summary have the other streams").at("--bad-rows").into());
+        }
         let (source, size) = self.source(function)?;
         let data = self.data.as_deref().or(self.input.as_deref()).unwrap_or(Path::new("-"));
         let of_run = [

@@ -66,7 +66,7 @@ pub(crate) fn masked(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
     let Some(axes) = mask.shape.rank() else { return Ok(None) };
     if let Some(given) = typed_ref::<MaskedTensor>(value).filter(|given| given.mask_rank().is_ok_and(|own| own == axes))
     {
-        let Some(values) = cast(given.values(), values)? else { return Ok(None) };
+        let Some(values) = cast(given.values(), values)? else { return all_missing(&given, wanted) };
         return Ok(Some(MaskedTensor::new(values, given.mask().clone())?.into_value()));
     }
     if !rank(value).is_ok_and(|rank| rank >= axes) {
@@ -75,6 +75,16 @@ pub(crate) fn masked(value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
     let Some(values) = cast(value, values)? else { return Ok(None) };
     let there = ops::broadcast_like(Arg::from(true), zeros_of(&values, axes)?)?;
     Ok(Some(MaskedTensor::new(values, there.tensor()?.clone())?.into_value()))
+}
+
+/// A vector of which nothing is there, which is one of floats whatever others are.
+fn all_missing(given: &MaskedTensor, wanted: &ExtSpec) -> Result<Option<Value>> {
+    let (Value::Tensor(values), Ok(mask)) = (given.values(), given.mask().data()) else { return Ok(None) };
+    let (&[len], DType::F64) = (mask.dims(), values.dtype()) else { return Ok(None) };
+    if values.shape().rank() != Some(1) || mask.bits()?.count_set_bits() > 0 {
+        return Ok(None);
+    }
+    constant_of(Literal::List(vec![Literal::None; len]), &wanted.clone().into()).map(Some).or(Ok(None))
 }
 
 /// Records that have at least the fields, in whatever order; and no record at all for none.

@@ -34,13 +34,13 @@ pub fn einsum(subscripts: &str, operands: impl IntoIterator<Item = Arg>) -> Resu
     if !operands.iter().any(in_rows_or_missing) {
         return ops::einsum(subscripts, operands);
     }
-    let product = || {
-        let (inputs, out) = read(subscripts, &operands)?;
-        let dtype = integers_of(&operands);
-        let terms = inputs.into_iter().zip(operands).map(|(letters, operand)| Term { letters, operand });
+    let product = |operands: &[Arg]| {
+        let (inputs, out) = read(subscripts, operands)?;
+        let dtype = integers_of(operands);
+        let terms = inputs.into_iter().zip(operands.to_vec()).map(|(letters, operand)| Term { letters, operand });
         in_dtype(Sum { terms: terms.collect(), out }.of_what_is_there()?, dtype)
     };
-    product().map_err(|e| e.at_part("einsum"))
+    ops::in_f32(&operands.iter().collect::<Vec<_>>(), product).map_err(|e| e.at_part("einsum"))
 }
 
 /// The products of `x` and `y`, summed over pairs of axes; of rows too.
@@ -60,7 +60,8 @@ pub fn tensordot(x: &Value, y: &Value, axes: impl Into<DotAxes>) -> Result<Value
     if ![x, y].into_iter().any(|value| in_rows_or_missing(&value.into())) {
         return ops::tensordot(x, y, axes);
     }
-    let product = || {
+    let product = |factors: &[Arg]| {
+        let (x, y) = (factors[0].value()?, factors[1].value()?);
         let (of_x, of_y) = (rank(x)?, rank(y)?);
         let (left, right) = match axes {
             DotAxes::Count(n) if (0..=int(of_x.min(of_y))).contains(&n) => {
@@ -87,7 +88,7 @@ pub fn tensordot(x: &Value, y: &Value, axes: impl Into<DotAxes>) -> Result<Value
         let terms = [(letters, x), (others, y)].map(|(letters, value)| Term { letters, operand: value.into() });
         in_dtype(Sum { terms: terms.into(), out }.of_what_is_there()?, integers_of([&x.into(), &y.into()]))
     };
-    product().map_err(|e| e.at_part("tensordot"))
+    ops::in_f32(&[&x.into(), &y.into()], product).map_err(|e| e.at_part("tensordot"))
 }
 
 fn in_rows_or_missing(operand: &Arg) -> bool {

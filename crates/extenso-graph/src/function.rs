@@ -191,7 +191,7 @@ impl Concrete {
                 return Err(Error::shape(format!("function '{}': '{}': {found} came", self.name, input.path))
                     .wanted(format!("{}, for which the function was traced", input.spec))
                     .hint(
-                        "Trace it for any number of rows: `get_concrete_function` of a spec whose first size is None.",
+                        "Trace it for any number of rows and of their items: `get_concrete_function` of a spec whose sizes are None.",
                     ));
             }
         }

@@ -183,10 +183,11 @@ fn from_numpy(array: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Tensor
     let name: String =
         array.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract()).unwrap_or_default();
     if name == "bfloat16" {
-        let bits = array.call_method1("view", ("uint16",))?;
+        // The buffer of a 0-d array has no shape.
+        let dims: Vec<usize> = array.getattr("shape")?.extract()?;
+        let bits = array.call_method1("reshape", (-1,))?.call_method1("view", ("uint16",))?;
         let bits = from_buffer(&bits)?.ok_or_else(|| not_an_array(array))?;
-        let dense = bits.data().or_raise()?;
-        let made = Tensor::from_buffer(DType::BF16, dense.dims(), bits.buffer().or_raise()?).or_raise()?;
+        let made = Tensor::from_buffer(DType::BF16, &dims, bits.buffer().or_raise()?).or_raise()?;
         return to_dtype(made, dtype);
     }
     match kind(array).as_str() {

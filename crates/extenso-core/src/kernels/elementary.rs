@@ -258,6 +258,13 @@ fn exp_reduced_f32(x: f32) -> f32 {
 
 // Added to a small number, this rounds it to an integer and leaves that integer in the low bits.
 pub(super) const MAGIC_F64: f64 = 1.5 * TWO_52;
+
+/// What a number that is not negative is beyond the nearest whole one, from -1/2 to 1/2.
+#[inline(always)]
+pub(super) fn beyond_whole(size: f64) -> f64 {
+    // From there on every float is whole, and the sum is no nearest one.
+    if size < TWO_52 { size - ((size + TWO_52) - TWO_52) } else { 0.0 }
+}
 const EXP_F64: [f64; 10] = [
     0.500_000_000_000_001_1,
     0.166_666_666_666_664_1,

@@ -5,7 +5,7 @@
 //! which are computed and one is picked, and from there on the series of Stirling.
 
 use super::angles::near_sin;
-use super::elementary::{MAGIC_F64, canonical_f32, canonical_f64, log_f64, polynomial_f64 as polynomial};
+use super::elementary::{MAGIC_F64, beyond_whole, canonical_f32, canonical_f64, log_f64, polynomial_f64 as polynomial};
 use std::f64::consts::PI;
 
 /// Where the ranges of what is above a whole number begin, the first reaching from below 0.
@@ -148,12 +148,11 @@ fn of_size(x: f64) -> f64 {
 pub fn lgamma_f64(x: f64) -> f64 {
     let size = x.abs();
     let y = of_size(size);
-    // From 2^51 on the sum is no nearest whole number, but every float of half that is whole or half of one.
-    let fraction = x - ((x + MAGIC_F64) - MAGIC_F64);
-    let fraction = if size < 0.25 * MAGIC_F64 { fraction } else { 0.0 };
+    let fraction = beyond_whole(size);
     let reflected = log_f64(PI / (near_sin(PI * fraction).abs() * size)) - y;
     let below = if (fraction == 0.0) & !x.is_nan() { f64::INFINITY } else { reflected };
-    canonical_f64(if x < 0.0 { below } else { y })
+    // So near to the pole both sides are one, and the product of two numbers as small is none.
+    canonical_f64(if x < -f64::EPSILON * f64::EPSILON { below } else { y })
 }
 
 /// As [`lgamma_f64`], rounded.

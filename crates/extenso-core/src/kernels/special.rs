@@ -4,7 +4,7 @@
 //! always the canonical NaN. Knows nothing of slices.
 
 use super::angles::near_tan;
-use super::elementary::{MAGIC_F64, canonical_f32, canonical_f64};
+use super::elementary::{beyond_whole, canonical_f32, canonical_f64};
 use super::errors::{erf_f32, erf_f64, erfc_f32, erfc_f64};
 use super::gamma::{lgamma_f32, lgamma_f64};
 use super::map::Real;
@@ -186,9 +186,9 @@ fn tail(p: f64) -> f64 {
 fn digamma(x: f64) -> f64 {
     let below = x < 0.0;
     let y = digamma_above_zero(if below { 1.0 - x } else { x });
-    // The sum rounds to a whole number; from there on every float is whole, and minus infinity is no number either.
-    let fraction = x - ((x + MAGIC_F64) - MAGIC_F64);
-    let whole = (fraction == 0.0) | (x < -0.25 * MAGIC_F64);
+    // Minus infinity is no number either.
+    let fraction = -beyond_whole(-x);
+    let whole = fraction == 0.0;
     let reflected = y - std::f64::consts::PI / near_tan(std::f64::consts::PI * fraction);
     let y = if below { if whole { f64::NAN } else { reflected } } else { y };
     if x == 0.0 { f64::NEG_INFINITY.copysign(-x) } else { y }
@@ -213,8 +213,8 @@ fn digamma_above_zero(x: f64) -> f64 {
 fn trigamma(x: f64) -> f64 {
     let below = x < 0.0;
     let y = trigamma_above_zero(if below { 1.0 - x } else { x });
-    let fraction = x - ((x + MAGIC_F64) - MAGIC_F64);
-    let whole = (fraction == 0.0) | (x < -0.25 * MAGIC_F64);
+    let fraction = -beyond_whole(-x);
+    let whole = fraction == 0.0;
     let slope = near_tan(std::f64::consts::PI * fraction);
     // The square of the sine is that of the tangent, divided by 1 more.
     let reflected = std::f64::consts::PI * std::f64::consts::PI * (1.0 + 1.0 / (slope * slope)) - y;

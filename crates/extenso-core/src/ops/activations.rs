@@ -5,8 +5,8 @@
 
 use super::normalize::are_floats;
 use super::{
-    Sections, abs, add, divide, erfc, exp, expm1, greater, less, logical_and, multiply, negative, ones_like, sigmoid,
-    split, square, subtract, tanh, where_, zeros_like,
+    Sections, abs, add, divide, erfc, exp, expm1, greater, less, logical_and, maximum, minimum, multiply, negative,
+    ones_like, sigmoid, split, square, subtract, tanh, where_, zeros_like,
 };
 use crate::attrs::{AttrSet, Attrs};
 use crate::grad::{GradCx, one};
@@ -136,6 +136,8 @@ fn grad_gelu(cx: &GradCx<'_>) -> Result<Vec<Option<Value>>> {
         let density = multiply(exp(multiply(square(x)?, -0.5)?)?, 0.5 * GELU_SCALE)?;
         return one(cx.times(add(share, multiply(x, density)?)?));
     }
+    // Beyond there it is 0 and `x`, and the square would overflow.
+    let x = &minimum(maximum(x, -64)?, 64)?;
     let square = square(x)?;
     let bent = multiply(multiply(x, add(multiply(&square, GELU_CUBE)?, 1)?)?, GELU_SCALE)?;
     let slope = multiply(add(multiply(square, 3.0 * GELU_CUBE)?, 1)?, GELU_SCALE)?;

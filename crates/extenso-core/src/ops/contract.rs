@@ -4,6 +4,7 @@
 //! needs are summed by `matmul`, with the labels that stay as its batch; a label that one factor alone has and nothing needs is summed
 //! before. Where nothing is summed the factors broadcast against each other.
 
+use super::normalize::in_f32;
 use super::{
     check_equal, equal, expand_dims, expand_dims_at, indices_along, less, logical_or, matmul, multiply, ones_like,
     reshape, reshape_like, squeeze, sum, take, transpose, where_,
@@ -266,8 +267,10 @@ fn broadcast_product(x: &Labelled, y: &Labelled, roles: &Roles) -> Result<Value>
 /// Where every label that stays is of both: by sums of products, as `vecdot`.
 fn row_products(x: &Labelled, y: &Labelled, roles: &Roles) -> Result<Value> {
     let order = [&roles.batch[..], &roles.inner].concat();
-    let products = multiply(arranged(x, &order)?, arranged(y, &order)?)?;
-    sum_in_dtype(&products, axes(roles.batch.len(), roles.inner.len()))
+    let (x, y) = (arranged(x, &order)?.into(), arranged(y, &order)?.into());
+    in_f32(&[&x, &y], |factors| {
+        sum_in_dtype(&multiply(&factors[0], &factors[1])?, axes(roles.batch.len(), roles.inner.len()))
+    })
 }
 
 /// With `count` axes of size 1 before axis `at`.

@@ -298,7 +298,10 @@ fn between(x: &Arg, low: Option<Arg>, high: Option<Arg>) -> Result<Value> {
     let low = low.map_or_else(|| min(x, Axes::All, false).map(Arg::from), Ok)?;
     let high = high.map_or_else(|| max(x, Axes::All, false).map(Arg::from), Ok)?;
     // Both distances are of the dtype of `x`, also where the ends are numbers without one.
-    over(subtract(x, &low)?, subtract(subtract(x, &low)?, subtract(x, high)?)?.into())
+    in_f32(&[x, &low, &high], |args| {
+        let (above, below) = (subtract(&args[0], &args[1])?, subtract(&args[0], &args[2])?);
+        over(above.clone(), subtract(above, below)?.into())
+    })
 }
 
 /// The quotient, and zero where `by` is zero; the gradient does not see the division by zero.

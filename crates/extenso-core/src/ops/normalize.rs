@@ -10,7 +10,17 @@ use crate::value::{Arg, Value};
 use extenso_types::{DType, Error, Result};
 
 /// What `f` makes of the arguments; of f16 and bf16 in f32, rounded once.
-pub(super) fn in_f32(args: &[&Arg], f: impl FnOnce(&[Arg]) -> Result<Value>) -> Result<Value> {
+///
+/// Errors: those of `f`.
+///
+/// ```
+/// # use extenso_core::{Arg, Tensor, ops};
+/// let x: Arg = ops::cast(Tensor::from_vec(vec![300.0, 301.0]), extenso_types::DType::F16)?.into();
+/// let difference = ops::in_f32(&[&x], |x| ops::sum(ops::multiply(ops::square(&x[0])?, Tensor::from_vec(vec![1_f32, -1.0]))?, 0, false))?;
+/// assert_eq!(difference.to_string(), "-601.0");
+/// # Ok::<(), extenso_types::Error>(())
+/// ```
+pub fn in_f32(args: &[&Arg], f: impl FnOnce(&[Arg]) -> Result<Value>) -> Result<Value> {
     let is_narrow = |dtype: &DType| matches!(dtype, DType::F16 | DType::BF16);
     let dtype_of = |arg: &Arg| match arg {
         Arg::Value(x) => dtype_of(x).ok(),

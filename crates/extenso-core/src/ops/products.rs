@@ -112,7 +112,7 @@ fn size(x: &Value, axis: i64) -> Result<Dim> {
 pub fn vecdot(x: impl Into<Arg>, y: impl Into<Arg>, axis: i64) -> Result<Value> {
     let dot = |x: Arg, y: Arg| {
         let y = as_long(&x, y, axis)?;
-        in_dtype_of(multiply(x, y)?, axis)
+        in_f32(&[&x, &y], |args| in_dtype_of(multiply(&args[0], &args[1])?, axis))
     };
     dot(x.into(), y.into()).map_err(|e| e.at_part("vecdot"))
 }

@@ -5,10 +5,10 @@
 use super::rearrange::{int, known_size, rank_of, size_along};
 use super::reduction::dtype_of;
 use super::{
-    add, cast, ceil, check_within, concat, equal, expand_dims, expand_dims_at, floor, full_like, greater_equal,
-    indices_along, isinf, isnan, maximum, moveaxis, multiply, ones_like, partition_from_lengths, places_in_rows,
-    reshape, reshape_like, row_lengths, row_starts, segment_sort, sort, squeeze, subtract, sum, take, where_,
-    zeros_like,
+    abs, add, cast, ceil, check_within, concat, equal, expand_dims, expand_dims_at, floor, full_like, greater_equal,
+    indices_along, isinf, isnan, logical_and, logical_or, maximum, moveaxis, multiply, ones_like,
+    partition_from_lengths, places_in_rows, reshape, reshape_like, row_lengths, row_starts, segment_sort, sort,
+    squeeze, subtract, sum, take, where_, zeros_like,
 };
 use crate::attrs::Axes;
 use crate::reduce::normalize_axes;
@@ -241,8 +241,11 @@ fn between(
     // The nearer end counts from, so that the line meets both; what lies between a number and an infinity is infinite.
     let line = where_(greater_equal(&weight, 0.5)?, from_high, from_low)?;
     let mixed = add(multiply(&low, rest)?, multiply(&high, weight)?)?;
-    let line = where_(isinf(apart)?, mixed, line)?;
-    where_(equal(&low, high)?, &low, line)
+    // Nor does a zero lose its sign.
+    let both = maximum(abs(&low)?, abs(&high)?)?;
+    let line = where_(logical_or(isinf(apart)?, equal(both, 0)?)?, mixed, line)?;
+    // Both have a slope where they are equal, but where their difference is no number.
+    where_(logical_and(equal(&low, high)?, isinf(&low)?)?, &low, line)
 }
 
 fn as_floats(x: &Value) -> Result<Value> {

@@ -123,6 +123,10 @@ fn infer_reshape(args: &[LeafSpec], attrs: &dyn AttrSet) -> Result<OutputSpecs> 
         None => Dim::any(),
         Some(n) if holes == 1 && rest > 0 && n % rest == 0 => Dim::Known(n / rest),
         Some(n) if holes == 0 && n == rest => Dim::Known(0),
+        Some(0) if rest == 0 => {
+            let found = format!("the size at -1 of shape {} may be any, for there are no elements", shape_text(wanted));
+            return Err(Error::shape(found).wanted("a number in its place"));
+        }
         Some(n) => {
             return Err(Error::shape(format!("{n} elements are given for the {rest} of shape {}", shape_text(wanted)))
                 .wanted("as many elements as the shape has"));

@@ -138,11 +138,16 @@ pub(super) fn checked(found: Value, spec: &Spec) -> Result<Value> {
 }
 
 fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
-    if let (DataType::RunEndEncoded(..), Spec::Ext(_)) = (source.array.data_type(), spec) {
-        return value(&source.without_runs()?, spec);
+    match (source.array.data_type(), spec) {
+        (DataType::RunEndEncoded(..), Spec::Ext(_)) => return value(&source.without_runs()?, spec),
+        (DataType::RunEndEncoded(_, values), _) if values.data_type().is_nested() => {
+            return value(&source.without_runs()?, spec);
+        }
+        (DataType::ListView(_) | DataType::LargeListView(_), _) => return value(&source.without_views()?, spec),
+        _ => {}
     }
     let masked = matches!(spec, Spec::Ext(ext) if is::<MaskedTensorSpec>(ext));
-    let nulls = *source.array.data_type() == DataType::Null;
+    let nulls = is_nothing(source, spec);
     if nulls {
         affordable(source.array.len())?;
     }
@@ -163,6 +168,19 @@ fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
         Spec::Ext(ext) if is::<RaggedTensorSpec>(ext) => list(source, ext),
         Spec::Ext(ext) if is::<StructSpec>(ext) => record(source, ext),
         Spec::Ext(ext) => typed(source, ext),
+    }
+}
+
+/// Whether an array is of no type: nulls, as which a value that lacks them all, and lists without items, come back as floats.
+fn is_nothing(source: &Source<'_>, wanted: &Spec) -> bool {
+    match source.array.data_type() {
+        DataType::Null => true,
+        DataType::Float64 => {
+            let floats = matches!(wanted, Spec::Tensor(tensor) if tensor.dtype == DType::F64);
+            let nothing = source.array.null_count() == source.array.len();
+            !floats && nothing && import::extension_name(&source.field).is_none()
+        }
+        _ => false,
     }
 }
 
@@ -232,9 +250,9 @@ fn optional(source: &Source<'_>, ext: &ExtSpec) -> Result<Value> {
     let inner = ext.component(&Segment::Itself).ok_or_else(|| Error::internal("a masked spec without values"))?;
     let len = source.array.len();
     let there = import::nulls_of(source.array.as_ref());
-    let values = match source.array.data_type() {
-        DataType::Null => defaults(inner, len)?,
-        _ => value(&source.seen_where(there.as_ref()), inner)?,
+    let values = match is_nothing(source, inner) {
+        true => defaults(inner, len)?,
+        false => value(&source.seen_where(there.as_ref()), inner)?,
     };
     let bits = there.map_or_else(|| BooleanBuffer::new_set(len), |nulls| nulls.into_inner());
     rebuild(ext, parts(ext, values, Tensor::from_bits(&[len], bits)?), Provenance::Outside)

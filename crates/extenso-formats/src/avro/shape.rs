@@ -371,8 +371,7 @@ fn leaf(kind: &Kind, of: &Type, want: Want<'_>) -> Made {
     let cells = |data_type: DataType, cell: Cell, width: usize| {
         Made::new(data_type, Data::Cells { cell, width, bytes: Vec::new() }, width)
     };
-    let plain =
-        matches!(want, Want::Spec(Spec::Tensor(tensor)) if matches!(tensor.dtype, DType::String | DType::Bytes));
+    let spelled = matches!(want, Want::Spec(Spec::Tensor(tensor)) if tensor.dtype == DType::String);
     match kind {
         Kind::Bool => Made::new(DataType::Boolean, Data::Bool(no_bits()), 1),
         Kind::Float => Made::new(DataType::Float32, Data::Float(Vec::new()), 4),
@@ -384,7 +383,7 @@ fn leaf(kind: &Kind, of: &Type, want: Want<'_>) -> Made {
             let (width, range) = (ints.width(), range(int, &data_type));
             Made::new(data_type, Data::Ints(range, ints), width)
         }
-        Kind::Text if logical == "uuid" && !plain => {
+        Kind::Text if logical == "uuid" && !spelled => {
             Made { extension: Some("arrow.uuid"), ..cells(DataType::FixedSizeBinary(16), Cell::Uuid, 16) }
         }
         Kind::Text => text(true),
@@ -407,7 +406,7 @@ fn leaf(kind: &Kind, of: &Type, want: Want<'_>) -> Made {
         }
         // What has parts was taken before.
         Kind::Bytes | Kind::Null | Kind::Array(_) | Kind::Map(_) | Kind::Union(_) | Kind::Record { .. } => {
-            match decimal(logical, of).filter(|_| !plain) {
+            match decimal(logical, of) {
                 Some((data_type, digits, width)) => cells(data_type, Cell::Decimal(None, digits), width),
                 None => text(false),
             }

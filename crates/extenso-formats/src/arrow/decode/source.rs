@@ -6,14 +6,15 @@ use super::both;
 use crate::arrow::import::{self, Items};
 use crate::arrow::texts::given;
 use crate::columns::{BadRow, Misfits};
-use arrow_array::{Array, ArrayRef, cast::AsArray, make_array};
-use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
+use arrow_array::{Array, ArrayRef, LargeListArray, ListArray, cast::AsArray, make_array};
+use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer, OffsetBuffer};
 use arrow_data::transform::MutableArrayData;
 use arrow_schema::{DataType, FieldRef};
 use extenso_core::Offsets;
 use extenso_core::kernels::pool::affordable;
 use extenso_types::{Error, Path, Result, Segment, Spec};
 use std::cell::RefCell;
+use std::sync::Arc;
 
 /// The row of the batch that an item is in.
 #[derive(Clone, Copy)]
@@ -90,6 +91,24 @@ impl<'a> Source<'a> {
             _ => self.field.clone(),
         };
         Ok(Source { array, field, ..self.seen_where(None) })
+    }
+
+    /// This array of list views as one of lists.
+    ///
+    /// Errors: more items than there is memory for.
+    pub fn without_views(&self) -> Result<Source<'a>> {
+        let none = || Error::internal(format!("{} has no lists", self.array.data_type()));
+        let (offsets, Items { field, array }) = import::lists_of(&self.at, self.array.as_ref()).ok_or_else(none)??;
+        let nulls = self.array.nulls().cloned();
+        let made = match offsets {
+            Offsets::I32(cut) => {
+                ListArray::try_new(field, OffsetBuffer::new(cut), array, nulls).map(|made| Arc::new(made) as ArrayRef)
+            }
+            Offsets::I64(cut) => LargeListArray::try_new(field, OffsetBuffer::new(cut), array, nulls)
+                .map(|made| Arc::new(made) as ArrayRef),
+        };
+        let array = made.map_err(|e| Error::data(e.to_string()).at_path(&self.at))?;
+        Ok(Source { array, ..self.seen_where(None) })
     }
 
     /// The items of this array's lists.
