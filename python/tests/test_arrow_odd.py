@@ -570,7 +570,12 @@ def test_values_that_lack_all_elements_are_read_back_as_what_a_function_wants(wr
         source = write(ex.constant(today))
         for found in (f.run(source), f.run(today), f.run(ex.constant(today)), f(ex.constant(today))):
             assert ex.to_py(found) == wanted
-    # What is there is of its type.
+    # What is there is of its type, whatever becomes of rows.
+    doubles = {"l": [], "x": 1.5, "s": None, "d": None}
+    for on_error in ("skip", "default"):
+        for others in ([], today, [{**doubles, "x": None}] * 3):
+            with pytest.raises(ex.DTypeError, match="Float64"):
+                f.run(write(ex.constant([*others, doubles])), on_error=on_error)
     with pytest.raises(ex.DTypeError, match="Float64"):
         f.run(write(ex.constant([{"l": [], "x": 1.5, "s": None, "d": None}])))
     with pytest.raises(ex.DataError, match="null came"):

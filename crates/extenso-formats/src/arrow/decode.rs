@@ -150,6 +150,9 @@ fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
     let nulls = is_nothing(source, spec);
     if nulls {
         affordable(source.array.len())?;
+    } else if !masked && is_of_floats(source) && takes_no_floats(spec) {
+        // Whatever of them is null.
+        return Err(source.mismatch(spec));
     }
     if nulls && !masked {
         // Nulls that nobody sees, or none at all, are of any type.
@@ -173,14 +176,21 @@ fn value(source: &Source<'_>, spec: &Spec) -> Result<Value> {
 
 /// Whether an array is of no type: nulls, as which a value that lacks them all, and lists without items, come back as floats.
 fn is_nothing(source: &Source<'_>, wanted: &Spec) -> bool {
-    match source.array.data_type() {
-        DataType::Null => true,
-        DataType::Float64 => {
-            let floats = matches!(wanted, Spec::Tensor(tensor) if tensor.dtype == DType::F64);
-            let nothing = source.array.null_count() == source.array.len();
-            !floats && nothing && import::extension_name(&source.field).is_none()
-        }
-        _ => false,
+    let floats = matches!(wanted, Spec::Tensor(tensor) if tensor.dtype == DType::F64);
+    let nothing = !floats && source.array.null_count() == source.array.len() && is_of_floats(source);
+    *source.array.data_type() == DataType::Null || nothing
+}
+
+/// Whether an array is of floats without another meaning.
+fn is_of_floats(source: &Source<'_>) -> bool {
+    *source.array.data_type() == DataType::Float64 && import::extension_name(&source.field).is_none()
+}
+
+fn takes_no_floats(spec: &Spec) -> bool {
+    match spec {
+        Spec::Tensor(tensor) => !tensor.dtype.holds(DType::F64),
+        Spec::Partition(_) => false,
+        Spec::Ext(ext) => is::<RaggedTensorSpec>(ext) || is::<StructSpec>(ext),
     }
 }
 

@@ -94,7 +94,7 @@ type Decode<'a> = &'a dyn Fn(&ArrayRef, usize, OnError) -> Result<(Value, Misfit
 
 /// The rows that can be read, where all together cannot; of the spec, or as what they are.
 ///
-/// Errors: what no rows fail with; no memory.
+/// Errors: what no rows fail with; an array of another type, which may be seen where there are values; no memory.
 pub fn halved(
     rows: &ArrayRef,
     start: usize,
@@ -123,7 +123,7 @@ pub fn halved(
         let told = error.to_string().starts_with("row ");
         let error = if told { error } else { error.at(format!("row {row}")) };
         faults.note(row, || BadRow { row, offset: None, path, error });
-    });
+    })?;
     let value = decode(&kept_rows(rows, &kept)?, start)?;
     let bad = reported(faults, &kept, on_error);
     match on_error {
@@ -137,22 +137,25 @@ pub fn halved(
 }
 
 /// Tells of each row of a range that does not fit.
+///
+/// Errors: the array is of another type, which is no fault of a row.
 fn find(
     rows: &ArrayRef,
     (from, to): (usize, usize),
     start: usize,
     decode: &dyn Fn(&ArrayRef, usize) -> Result<Value>,
     tell: &mut dyn FnMut(usize, Error),
-) {
-    let Err(error) = decode(&rows.slice(from, to - from), start + from) else { return };
-    match to - from {
-        0 => {}
-        1 => tell(from, error),
-        n => {
-            find(rows, (from, from + n / 2), start, decode, tell);
-            find(rows, (from + n / 2, to), start, decode, tell);
+) -> Result<()> {
+    match (decode(&rows.slice(from, to - from), start + from), to - from) {
+        (Ok(_), _) | (Err(_), 0) => {}
+        (Err(error), _) if error.is_dtype() => return Err(error),
+        (Err(error), 1) => tell(from, error),
+        (Err(_), n) => {
+            find(rows, (from, from + n / 2), start, decode, tell)?;
+            find(rows, (from + n / 2, to), start, decode, tell)?;
         }
     }
+    Ok(())
 }
 
 fn kept_rows(rows: &ArrayRef, kept: &[bool]) -> Result<ArrayRef> {
