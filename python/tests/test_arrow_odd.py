@@ -594,3 +594,20 @@ def test_what_avro_says_of_text_and_bytes_counts_where_bytes_are_wanted() -> Non
         with pytest.raises(ex.DTypeError, match="Decimal128"):
             run("bytes", write(amount))
     assert run("string", ex.write_avro(named)) == ["00000000-0000-0000-0000-000000000005"]
+
+
+def test_a_file_that_was_cut_off_is_refused_before_its_first_batch(tmp_path: pathlib.Path) -> None:
+    whole, cut = tmp_path / "whole.arrow", tmp_path / "cut.arrow"
+    table = pa.table({"a": [1, 2]})
+    with pa.ipc.new_file(whole, table.schema) as writer:
+        writer.write_table(table)
+        writer.write_table(table)
+    f = ex.function(lambda r: r["a"], name="f").get_concrete_function(ex.infer_spec(str(whole)))
+    assert f.run(str(whole)).tolist() == [1, 2, 1, 2]
+    for size in (-1, -7, 40):
+        cut.write_bytes(whole.read_bytes()[:size])
+        for read in (f.run, ex.infer_spec, ex.read_arrow):
+            with pytest.raises(ex.DataError, match="the IPC bytes are malformed: "):
+                read(str(cut))
+        with pytest.raises(ex.DataError, match="does not end as it begins"):
+            ex.infer_spec(str(cut))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -132,3 +133,58 @@ def test_a_key_is_wanted_for_each_value_of_a_group() -> None:
         ex.group_by([1, 2], [1])
     with pytest.raises(ex.MissingNameError, match=r"^promote: '\('docs', 'y'\)' to 'z'|^promote: 'docs.y' to 'z': there is no field 'y'"):
         ex.promote(ex.constant([{"docs": [{"x": 1}]}]), ("docs", "y"), "z")
+
+
+@pytest.mark.parametrize("lists", [pa.array([[9, 1], [4, 0, 2], [7], [4, 5]]), pa.array([[9, 1], [4, 0], [7, 7], [4, 5]], pa.list_(pa.int64(), 2))])
+def test_an_axis_from_the_end_is_one_of_a_union_and_not_of_its_children(lists: pa.Array) -> None:
+    tags = pa.array([0, 1, 0, 1], pa.int8())
+    x = ex.from_arrow(pa.UnionArray.from_sparse(tags, [pa.array([0, 1, 2, 3]), lists], ["n", "r"]))
+    whole = [0, lists[1].as_py(), 2, lists[3].as_py()]
+    assert x.to_py() == whole
+    moves = [
+        (lambda x: ex.tail(x, 1), whole[-1:]),
+        (lambda x: ex.head(x, 2), whole[:2]),
+        (lambda x: ex.flip(x, axis=-1), whole[::-1]),
+        (lambda x: ex.split(x, [1, 3], axis=-1)[1], whole[1:]),
+        (lambda x: ex.take(x, [3, 1], axis=-1), [whole[3], whole[1]]),
+        (lambda x: ex.roll(x, 1, axis=-1), [whole[-1], *whole[:-1]]),
+        (lambda x: ex.boolean_mask(x, [True, False, False, True]), [whole[0], whole[3]]),
+        (lambda x: x[::-2], whole[::-2]),
+        (lambda x: ex.concat([x, x]), whole + whole),
+    ]
+    for move, wanted in moves:
+        assert ex.to_py(move(x)) == ex.to_py(ex.function(move)(x)) == wanted
+
+
+def test_categories_in_an_order_are_not_read_from_values_that_do_not_say_it() -> None:
+    levels = ex.CategoricalTensor([2, 0, 1], ["low", "mid", "high"], ordered=True)
+    x = ex.StructTensor([3], {"v": levels})
+    for read_values in (
+        lambda: ex.read_json(ex.write_json(x), ex.spec_of(x)),
+        lambda: ex.read_csv(ex.write_csv(x), ex.spec_of(x)),
+        lambda: ex.from_arrow(pa.table({"v": ["high", "low", "mid"]}), ex.spec_of(x)),
+    ):
+        with pytest.raises(ex.DTypeError, match=r"'v'.*values do not say in which order(?s:.*)ordered=False"):
+            read_values()
+    for write, read_back in ((ex.write_arrow, ex.read_arrow), (ex.write_parquet, ex.read_parquet), (ex.write_avro, ex.read_avro)):
+        back = read_back(write(x), ex.spec_of(x))["v"]
+        assert back.ordered and ex.max(back).to_py() == "high"
+
+
+@pytest.mark.parametrize(("read", "format"), [
+    ("to_timestamp", "%H:%M:%S"), ("to_timestamp", "%Y-%m"), ("to_timestamp", "%Y-%m-%d %I:%M"), ("to_date", "%Y-%m"), ("to_time", "%S"),
+])  # fmt: skip
+def test_a_format_that_says_no_whole_time_is_told_as_such(read: str, format: str) -> None:
+    unit = {} if read == "to_date" else {"unit": "s"}
+    for on_error in ("raise", "missing"):
+        with pytest.raises(ex.InvalidValueError, match=r"format: '%.*' does not say which (timestamp|date|time) it is"):
+            getattr(ex, read)(["2024-02"], format=format, on_error=on_error, **unit)
+
+
+def test_a_quotient_of_durations_does_not_wrap() -> None:
+    x = ex.DurationTensor([-(2**63)], "ns")
+    for divide in (lambda x: x / -1, lambda x: x // -1, lambda x: x * -1):
+        for call in (divide, ex.function(divide)):
+            with pytest.raises(ex.InvalidValueError, match="does not fit 64 bits"):
+                call(x)
+    assert (x / 1).values.tolist() == [-(2**63)]

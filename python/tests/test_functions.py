@@ -545,6 +545,7 @@ def test_what_a_cast_would_lose_is_refused() -> None:
         (ex.TensorSpec([None], "f32"), ex.constant([1.0]), r"found f64\[1\]"),
         (ex.TensorSpec([2], "f64"), ex.constant([1.0]), r"found f64\[1\]"),
         (ex.StructTensorSpec([None], {"a": ex.TensorSpec([None], "i64")}), ex.constant([{"b": 1}]), r"argument 'x'"),
+        (ex.StructTensorSpec([None], {"a": rows, "b": rows}), ex.constant([{"a": [], "b": [1]}]), r"argument 'x\.b.*': found i64"),
     ]:
         f = ex.function(lambda x: x, name="same").get_concrete_function(spec)
         with pytest.raises((TypeError, ValueError), match=text):

@@ -5,7 +5,7 @@
 
 use crate::arrow::defaults;
 use extenso_core::{Storage, Tensor, ops};
-use extenso_types::{DType, DTypeKind, Dim, Error, ExtSpec, Result, Segment, Spec, TensorSpec};
+use extenso_types::{DType, DTypeKind, Dim, Error, ExtSpec, Result, Segment, Spec, StaticValue, TensorSpec};
 use std::collections::HashMap;
 
 /// What categories are asked for: the specs of the places and of the categories.
@@ -25,10 +25,22 @@ pub fn asked(ext: &ExtSpec) -> Result<(&TensorSpec, &TensorSpec)> {
     }
 }
 
+/// Checks that categories are not asked for in an order, which values do not say.
+///
+/// Errors: they are.
+pub fn unordered(ext: &ExtSpec) -> Result<()> {
+    if ext.static_data.get("ordered") != Some(&StaticValue::Bool(true)) {
+        return Ok(());
+    }
+    let error = Error::dtype("values do not say in which order their categories are").wanted("categories without one");
+    Err(error.hint("Give a spec with `ordered=False`, and the order after reading"))
+}
+
 /// The places of values and their categories, as `ext` asks for them; the places have the axes of the values.
 ///
-/// Errors: more categories than the places count, or another number than is asked for.
+/// Errors: categories in an order; more than the places count, or another number than is asked for.
 pub fn encoded(values: &Tensor, there: impl Fn(usize) -> bool, ext: &ExtSpec) -> Result<(Tensor, Tensor)> {
+    unordered(ext)?;
     let (codes, words) = asked(ext)?;
     let (places, firsts) = distinct(values, there)?;
     let count = firsts.len().max(usize::from(!places.is_empty()));

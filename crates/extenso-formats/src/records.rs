@@ -14,7 +14,7 @@ pub(crate) use build::{list_spec, optional_spec};
 pub(crate) use checks::placed;
 pub(crate) use leaves::offsets_of;
 
-use crate::categories::asked;
+use crate::categories::{asked, unordered};
 use crate::columns::Columns;
 use crate::needs::Needs;
 use crate::plan::{ColumnId, Field, Plan};
@@ -263,7 +263,7 @@ impl Compiler<'_> {
 
     /// Values of few kinds, which read as what they mean.
     fn categories(&mut self, at: &Path, ext: &Arc<ExtSpec>, outer: usize) -> Result<Plan> {
-        let (codes, words) = asked(ext).map_err(|e| e.at(named(at)))?;
+        let (codes, words) = unordered(ext).and_then(|()| asked(ext)).map_err(|e| e.at(named(at)))?;
         let inner = inner_sizes(at, &Spec::from((**ext).clone()), &codes.shape, 1)?;
         let own = inner.get(outer - 1..).unwrap_or_default().to_vec();
         let mut leaves = Vec::new();

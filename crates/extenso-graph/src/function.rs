@@ -10,7 +10,7 @@ use crate::passes::{optimize, optimize_traced};
 use crate::program::Program;
 use crate::retrace::{Retrace, differences, first_mismatch, part_that_differs};
 use extenso_core::{Provenance, Value, cast, current_scope, pack, without_ops};
-use extenso_types::{Bindings, Error, LeafSpec, Nest, Path, Result, Segment, Spec};
+use extenso_types::{Bindings, Error, ExtSpec, LeafSpec, Nest, Path, Result, Segment, Spec};
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
@@ -154,16 +154,21 @@ impl Concrete {
         if self.input.assert_same_structure(&specs).is_err() {
             return Err(self.mismatch(&specs));
         }
+        let fitted = self.each(args, |value, wanted| Ok(cast(value, wanted)?.unwrap_or_else(|| value.clone())))?;
+        if self.accepts(&specs_of(&fitted)?) {
+            return leaves_of(&fitted);
+        }
+        Err(self.refusal(&fitted))
+    }
+
+    /// What becomes of each of the arguments and what is wanted in its place.
+    fn each<T>(&self, args: &Nest<Value>, f: impl Fn(&Value, &Spec) -> Result<T>) -> Result<Nest<T>> {
         let wanted = self.input.leaves();
         let mut wanted = wanted.iter();
-        let fitted = args.try_map(|_, value| match wanted.next() {
-            Some((_, wanted)) => Ok(cast(value, wanted)?.unwrap_or_else(|| value.clone())),
+        args.try_map(|_, value| match wanted.next() {
+            Some((_, wanted)) => f(value, wanted),
             None => Err(Error::internal("nests of one structure have as many leaves")),
-        })?;
-        match self.accepts(&specs_of(&fitted)?) {
-            true => leaves_of(&fitted),
-            false => Err(self.mismatch(&specs)),
-        }
+        })
     }
 
     /// Calls the function on leaves that its signature is known to accept.
@@ -206,7 +211,23 @@ impl Concrete {
         without_ops("from_components", || self.output.try_map(|_, spec| pack(spec, &mut leaves, Provenance::Trusted)))
     }
 
-    /// The error of arguments that the signature does not accept.
+    /// The error of arguments that the signature does not accept and that cannot be made to fit, which tells of what of them cannot.
+    pub fn refusal(&self, args: &Nest<Value>) -> Error {
+        let specs = match specs_of(args) {
+            Ok(specs) => specs,
+            Err(error) => return error,
+        };
+        if self.input.assert_same_structure(&specs).is_err() {
+            return self.mismatch(&specs);
+        }
+        match self.each(args, as_far_as_it_fits) {
+            Ok(told) if !self.accepts(&told) => self.mismatch(&told),
+            // Each fits, and all together do not.
+            Ok(_) | Err(_) => self.mismatch(&specs),
+        }
+    }
+
+    /// The error of arguments of specs that the signature does not accept.
     pub fn mismatch(&self, given: &Nest<Spec>) -> Error {
         let place = format!("function '{}'", self.name);
         if let Some((path, wanted, given)) = first_mismatch(&self.input, given) {
@@ -239,6 +260,20 @@ impl fmt::Display for Concrete {
         }
         write!(f, " -> {}", self.output)
     }
+}
+
+/// The spec of a value as if its components fitted where they can be made to, so that it differs from what is wanted where it cannot.
+fn as_far_as_it_fits(value: &Value, wanted: &Spec) -> Result<Spec> {
+    let (Value::Ext(ext), Spec::Ext(wanted)) = (value, wanted) else { return value.spec() };
+    let mut spec: ExtSpec = ext.spec()?;
+    for ((segment, part), component) in spec.components.iter_mut().zip(ext.components()?) {
+        let Some(wanted) = wanted.component(segment) else { continue };
+        *part = match cast(&component, wanted)? {
+            Some(fitted) => fitted.spec()?,
+            None => as_far_as_it_fits(&component, wanted)?,
+        };
+    }
+    Ok(spec.into())
 }
 
 fn specs_of(args: &Nest<Value>) -> Result<Nest<Spec>> {

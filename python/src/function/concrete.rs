@@ -46,7 +46,7 @@ impl PyConcrete {
         let args = bind(self.0.input_spec(), args, kwargs, &variables)?;
         let specs = args.try_map(|_, value| value.spec()).or_raise()?;
         if !self.0.accepts(&specs) {
-            return Err(raised(py, self.0.mismatch(&specs)));
+            return Err(raised(py, self.0.refusal(&args)));
         }
         run(py, &self.0, &leaves_of(&args)?, &given(&args, variables))
     }

@@ -53,7 +53,7 @@ pub(super) fn divided(call: &Call<'_>) -> Answer {
     let (rest, left) = (ops::abs(&rest)?, ops::abs(ops::subtract(&by, &rest)?)?);
     let odd = ops::equal(ops::bitwise_and(&whole, 1)?, 1)?;
     let up = ops::logical_or(ops::greater(&rest, &left)?, ops::logical_and(ops::equal(rest, left)?, odd)?)?;
-    over(&x, ops::add(whole, ops::cast(up, DType::I64)?)?)
+    over(&x, ops::add(not_wrapped(&x, &by, whole)?, ops::cast(up, DType::I64)?)?)
 }
 
 /// How often a duration has another in it, or a part of a duration, rounded down.
@@ -68,8 +68,13 @@ pub(super) fn floor_divided(call: &Call<'_>) -> Answer {
     if by.dtype().is_float() {
         return over(&x, whole(ops::floor(ops::divide(ops::cast(x.values(), DType::F64)?, by)?)?)?);
     }
-    let wraps = ops::logical_and(ops::equal(x.values(), i64::MIN)?, ops::equal(&by, -1)?)?;
-    over(&x, checked(ops::floor_divide(x.values(), by)?, ops::logical_not(wraps)?)?)
+    over(&x, not_wrapped(&x, &by, ops::floor_divide(x.values(), &by)?)?)
+}
+
+/// The quotient, unless it is the negative of the smallest number.
+fn not_wrapped(x: &DurationTensor, by: &Tensor, quotient: Value) -> Result<Value> {
+    let wraps = ops::logical_and(ops::equal(x.values(), i64::MIN)?, ops::equal(by, -1)?)?;
+    checked(quotient, ops::logical_not(wraps)?)
 }
 
 /// What is left of a duration when another was taken out of it as often as it has it.

@@ -130,7 +130,18 @@ struct Reader {
 
 impl Reader {
     fn of(attrs: &dyn AttrSet) -> Result<Reader> {
-        Ok(Reader { spelling: spelling(attrs)?, pattern: pattern(attrs)? })
+        let reader = Reader { spelling: spelling(attrs)?, pattern: pattern(attrs)? };
+        let reads = |pattern: &Pattern| pattern.show(0).is_some_and(|text| pattern.parse(&text).is_some());
+        if reader.pattern.as_ref().is_none_or(reads) {
+            return Ok(reader);
+        }
+        let TimeText { of, format, .. } = TimeText::of(attrs)?;
+        let what = format!("'{}' does not say which {of} it is", format.as_deref().unwrap_or_default());
+        let wanted = match &**of {
+            "time" => "directives of the hour and the minute, and of twelve hours `%p`",
+            _ => "directives of the whole day, and of twelve hours `%p`",
+        };
+        Err(Error::value(what).wanted(wanted).at("format"))
     }
 
     fn is_narrow(&self) -> bool {

@@ -143,6 +143,19 @@ fn moved(call: &Call<'_>) -> Answer {
         let args: Vec<Arg> = std::iter::once(Arg::Value(value)).chain(rest.iter().cloned()).collect();
         call_one(call.op, &args, call.attrs)
     };
+    // Children with axes of their own would count an axis from their own end.
+    let own = rank(&x.tags.clone().into())?;
+    if x.offsets.is_none()
+        && own == 1
+        && x.children.iter().any(|child| rank(&child.values).is_ok_and(|axes| axes > own))
+    {
+        let places = apply(positions(&x.tags.clone().into())?)?;
+        let taken = |value: &Value| ops::take(value, &places, 0);
+        let tags = taken(&x.tags.into())?.tensor()?.clone();
+        let child = |child: &UnionChild| Ok(UnionChild { values: taken(&child.values)?, ..child.clone() });
+        let children: Result<Vec<UnionChild>> = x.children.iter().map(child).collect();
+        return answer_ext(of_one_axis(UnionTensor { tags, offsets: None, children: children? })?);
+    }
     let vector = |value: Value| apply(value)?.tensor().cloned();
     let offsets = x.offsets.as_ref().map(|offsets| vector(offsets.clone().into())).transpose()?;
     let child = |child: &UnionChild| {
@@ -151,11 +164,18 @@ fn moved(call: &Call<'_>) -> Answer {
     };
     let children: Result<Vec<UnionChild>> = x.children.iter().map(child).collect();
     let tags = vector(x.tags.into())?;
-    if tags.rank().is_none_or(|rank| rank > 1) {
-        return Err(Error::shape(format!("the elements would have shape {}", tags.shape()))
+    answer_ext(of_one_axis(UnionTensor { tags, offsets, children: children? })?)
+}
+
+/// The union, whose elements have one axis at most.
+///
+/// Errors: they have more.
+fn of_one_axis(x: UnionTensor) -> Result<UnionTensor> {
+    if x.tags.rank().is_none_or(|rank| rank > 1) {
+        return Err(Error::shape(format!("the elements would have shape {}", x.tags.shape()))
             .wanted("a vector of elements, or one"));
     }
-    answer_ext(UnionTensor { tags, offsets, children: children? })
+    Ok(x)
 }
 
 /// Unions of the same children; the offsets of later ones move behind the values of earlier ones.

@@ -47,6 +47,11 @@ use std::sync::Arc;
 
 const MAGIC: &[u8] = b"ARROW1";
 
+/// Whether bytes begin as a file does, and not as a stream.
+pub(crate) fn is_ipc_file(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 /// The key in a schema's metadata under which the name of the only column stands, where the value is that column.
 const ROOT: &str = "extenso:value";
 

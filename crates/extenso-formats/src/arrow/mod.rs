@@ -69,7 +69,7 @@ pub(crate) use ipc::make_unknown;
 #[cfg(feature = "ipc")]
 pub use ipc::{IpcCompression, read_ipc, write_ipc, write_ipc_compressed};
 #[cfg(feature = "ipc")]
-pub(crate) use ipc::{IpcReader, is_schema};
+pub(crate) use ipc::{IpcReader, is_ipc_file, is_schema};
 #[cfg(feature = "parquet")]
 pub(crate) use ipc::{known, schema_in_message};
 #[cfg(feature = "parquet")]

@@ -309,8 +309,29 @@ fn opened(path: &Path, options: &SourceOptions) -> Result<(Opened, SourceOptions
     if again && !is_packed(head) && options.format_of(head) == Format::Parquet {
         return Ok((Opened::Columns(crate::parquet::ParquetSource::open(path)?), options));
     }
-    let _ = (head, again);
+    #[cfg(feature = "ipc")]
+    if again && options.format_of(head) == Format::Arrow && crate::arrow::is_ipc_file(head) {
+        // What was cut off is told before the first batch and not behind the last.
+        if !ends_as_file(&mut file).map_err(refused)? {
+            let error = Error::data("the IPC bytes are malformed: the file does not end as it begins");
+            return Err(error.wanted("a file that ends with its footer"));
+        }
+    }
+    let _ = again;
     Ok((Opened::Reader(Box::new(file)), options))
+}
+
+/// Whether the last bytes of an IPC file are those of a whole one; the next byte that is read is its first.
+///
+/// Errors: what the operating system refuses.
+#[cfg(feature = "ipc")]
+fn ends_as_file(file: &mut BufReader<File>) -> std::io::Result<bool> {
+    use std::io::{Read, Seek, SeekFrom};
+
+    let mut end = [0; 6];
+    let read = file.seek(SeekFrom::End(-6)).and_then(|_| file.read_exact(&mut end));
+    file.rewind()?;
+    Ok(read.is_ok() && crate::arrow::is_ipc_file(&end))
 }
 
 /// Opens a stream of records for a function, packed or not.
