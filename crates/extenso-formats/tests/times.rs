@@ -60,7 +60,7 @@ fn one_each() -> Spec {
         ("mac", cells(6, None)),
         ("digest", cells(40, None)),
         ("doc", JsonTensor::new(Tensor::strings(&[1], &["1"]).expect("texts")).expect("JSON").into_value()),
-        ("word", CategoricalTensor::new(Tensor::from_vec(vec![0_i32]), words, true).expect("categories").into_value()),
+        ("word", CategoricalTensor::new(Tensor::from_vec(vec![0_i32]), words, false).expect("categories").into_value()),
         ("flag", Bool8Tensor::new(Tensor::new::<i8>(&[1], &[0]).expect("bytes")).expect("booleans").into_value()),
     ])
 }
