@@ -80,8 +80,8 @@ pub use temporal::{
     TimeTensorSpec, TimeUnit, TimestampTensor, TimestampTensorSpec, cast_unit, date_part, date_trunc,
 };
 pub use temporal::{
-    InZone, TIME_IS_TEXT, TIME_LOCAL, TIME_OF_LOCAL, TIME_PARSE, TIME_TEXTS, TimeText, is_utc, strftime, to_date,
-    to_duration, to_time, to_timestamp,
+    InZone, TIME_BEGUN, TIME_IS_TEXT, TIME_LOCAL, TIME_OF_LOCAL, TIME_PARSE, TIME_TEXTS, TimeText, is_utc, strftime,
+    to_date, to_duration, to_time, to_timestamp,
 };
 pub use text::{NgramPads, string_characters, string_ngrams, string_split};
 pub use text_parts::{drop_empty, regex_find_all, regex_groups, regex_split, string_rsplit};
@@ -132,4 +132,5 @@ pub static OPS: &[&OpDef] = &[
     &TIME_TEXTS,
     &TIME_LOCAL,
     &TIME_OF_LOCAL,
+    &TIME_BEGUN,
 ];

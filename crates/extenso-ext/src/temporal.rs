@@ -22,7 +22,7 @@ pub use made::{strftime, to_date, to_duration, to_time, to_timestamp};
 pub use texts::{TIME_IS_TEXT, TIME_PARSE, TIME_TEXTS, TimeText};
 pub use trunc::date_trunc;
 pub use unit::{TimeUnit, cast_unit};
-pub use zone::{InZone, TIME_LOCAL, TIME_OF_LOCAL, is_utc};
+pub use zone::{InZone, TIME_BEGUN, TIME_LOCAL, TIME_OF_LOCAL, is_utc};
 
 use crate::meaning::{Meaning, differ};
 use extenso_core::{Tensor, Value};

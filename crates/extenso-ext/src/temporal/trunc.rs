@@ -2,7 +2,7 @@
 
 use super::calendar::{days_of, of_days, within_day};
 use super::made::first_of;
-use super::zone::{shown_by_clocks, when_clocks_show};
+use super::zone::{first_shown, shown_by_clocks};
 use super::{DateTensor, TimeTensor, TimeUnit, TimestampTensor};
 use crate::args::typed;
 use crate::meaning::Meaning;
@@ -17,8 +17,7 @@ const UNITS: &str =
 ///
 /// Units are `year`, `quarter`, `month`, `week`, which begins on Monday, `day`, `hour`, `minute`, `second`, `millisecond` and
 /// `microsecond`; those of a day and longer for dates, those shorter than a day for times. A timestamp with a zone is in the day of its zone.
-/// The type stays, and what is missing. Hours and shorter units are of the offset that a time has: where that changes by half an hour, they begin in
-/// the middle of what clocks show.
+/// The type stays, and what is missing. Of an hour that clocks show twice each is one of its own; what clocks leave out begins with their jump.
 /// Errors: another type; a unit that the type does not have; a zone that is not known; a beginning that 64 bits do not count, or 32 those
 /// of dates.
 ///
@@ -37,24 +36,33 @@ pub fn date_trunc(x: &Value, unit: &str) -> Result<Value> {
 fn begun(x: &Value, unit: &str) -> Result<Value> {
     if let Some(x) = typed::<TimestampTensor>(x) {
         let per_second = x.unit().parse::<TimeUnit>()?.per_second();
-        if !matches!(unit, "year" | "quarter" | "month" | "week" | "day") {
-            let units = passed_units(&within_day(&x)?, per_second, unit)?;
-            return before(&x, units.ok_or_else(|| no_unit(unit, "a timestamp"))?);
-        }
+        let is_of_days = matches!(unit, "year" | "quarter" | "month" | "week" | "day");
         let passed = |x: &TimestampTensor| {
-            let days = passed_days(&days_of(x)?, unit)?.ok_or_else(|| no_unit(unit, "a timestamp"))?;
-            ops::add(ops::multiply(days, 86_400 * per_second)?, within_day(x)?)
+            let within = within_day(x)?;
+            let passed = match is_of_days {
+                true => passed_days(&days_of(x)?, unit)?
+                    .map(|days| ops::add(ops::multiply(days, 86_400 * per_second)?, within)),
+                false => passed_units(&within, per_second, unit)?.map(Ok),
+            };
+            passed.ok_or_else(|| no_unit(unit, "a timestamp"))?
         };
-        // Days in which the offset changes are longer or shorter: clocks say when they began.
-        return match shown_by_clocks(&x)? {
-            Some(shown) => {
-                let local = TimestampTensor::new(shown.tensor()?.clone(), x.unit(), None)?;
-                let begun = when_clocks_show(&earlier(&shown, passed(&local)?)?, x.unit(), x.zone())?;
-                let begun = begun.ok_or_else(|| Error::internal("a zone has no clocks"))?;
-                Ok(x.over(begun)?.into_value())
-            }
-            None => before(&x, passed(&x)?),
+        // Offsets are of whole seconds, so what is no longer begins with them.
+        let is_of_clocks = is_of_days || matches!(unit, "hour" | "minute");
+        let Some(shown) = (if is_of_clocks { shown_by_clocks(&x)? } else { None }) else {
+            return before(&x, passed(&x)?);
         };
+        let local = TimestampTensor::new(shown.tensor()?.clone(), x.unit(), None)?;
+        let passed = passed(&local)?;
+        let begun = earlier(&shown, passed.clone())?;
+        let no_clocks = || Error::internal("a zone has no clocks");
+        // Clocks say when a day began in which the offset changed, and an hour that has a part only.
+        let first = first_shown(&begun, x.unit(), x.zone())?.ok_or_else(no_clocks)?;
+        if is_of_days {
+            return Ok(x.over(first)?.into_value());
+        }
+        let alike = x.over(earlier(&x.elements(), passed)?)?;
+        let shows = ops::equal(shown_by_clocks(&alike)?.ok_or_else(no_clocks)?, begun)?;
+        return Ok(x.over(ops::where_(shows, alike.elements(), first)?)?.into_value());
     }
     if let Some(x) = typed::<DateTensor>(x) {
         let days = passed_days(&ops::cast(x.days()?, DType::I64)?, unit)?.ok_or_else(|| no_unit(unit, "a date"))?;

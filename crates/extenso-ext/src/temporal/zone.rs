@@ -8,7 +8,7 @@ use super::texts::infer_as;
 use super::{TimeUnit, TimestampTensor};
 use crate::written::each;
 use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone};
-use chrono_tz::Tz;
+use chrono_tz::{GapInfo, Tz};
 use extenso_core::attrs::{AttrSet, Attrs};
 use extenso_core::{Arg, Class, OpDef, OutputSpecs, Outputs, Tensor, Value, call_one};
 use extenso_types::{DType, Error, LeafSpec, Result};
@@ -34,6 +34,16 @@ pub static TIME_LOCAL: OpDef = OpDef::general(Class::Structural, infer, run_loca
 pub static TIME_OF_LOCAL: OpDef = OpDef::general(Class::Structural, infer, run_of_local).part().named(
     "time_of_local",
     "The points in time at which clocks of a zone show something, both as counts of a unit.\n",
+    &["x"],
+    InZone::DEF,
+);
+
+/// The first points in time at which clocks of a zone show something or more.
+///
+/// Errors: as [`TIME_LOCAL`].
+pub static TIME_BEGUN: OpDef = OpDef::general(Class::Structural, infer, run_begun).part().named(
+    "time_begun",
+    "The first points in time at which clocks of a zone show something or more, both as counts of a unit.\n",
     &["x"],
     InZone::DEF,
 );
@@ -83,24 +93,36 @@ impl Zone {
             MappedLocalTime::None => self.ahead_at(shown.saturating_sub(EARLIER)),
         }
     }
+
+    /// The same; where clocks leave out that second, how far it is behind their jump.
+    fn behind_begin(self, shown: i64) -> i64 {
+        let Zone::Named(tz) = self else { return self.ahead_at(shown) };
+        let at = moment(shown);
+        match GapInfo::new(&at, &tz).and_then(|gap| gap.end) {
+            Some(jump) => at.and_utc().timestamp() - jump.timestamp(),
+            None => self.ahead_when(shown),
+        }
+    }
 }
 
-/// A second since 1970 of which the database says the offset. From 2100 on, where it ends, rules go on as in the one of the 28 years before that has the
-/// same calendar.
+/// A second since 1970 of which the database says the offset. From March of 2099 on, near where it ends, years from March on go on as the last of them
+/// that begins with the same weekday: then no rule is left that has other days in other years (of Ramadan, until 2087), and weekdays say when clocks change.
 fn moment(second: i64) -> NaiveDateTime {
     /// Before this second, of the years that the calendar of the crate has, offsets do not change.
     const LEAST: i64 = -8_000_000_000_000;
-    const END: i64 = 2100;
-    let starts = |year: i64| days_from(year, 1, 1);
+    const END: i64 = 2099;
+    /// As many years as have all weekdays.
+    const ALIKE: i64 = 11;
+    let starts = |year: i64| days_from(year, 3, 1);
     let second = if second < starts(END) * 86_400 {
         second.max(LEAST)
     } else {
         let (days, rest) = (second.div_euclid(86_400), second.rem_euclid(86_400));
-        let (year, ..) = civil(days);
-        let length = |year: i64| starts(year + 1) - starts(year);
-        let is_alike = |like: &i64| (starts(*like) - starts(year)) % 7 == 0 && length(*like) == length(year);
-        let like = (END - 28..END).find(is_alike).unwrap_or(END - 1);
-        (days - starts(year) + starts(like)) * 86_400 + rest
+        let (year, month, _) = civil(days);
+        let start = starts(year - i64::from(month < 3));
+        let is_alike = |like: &i64| (starts(*like) - start) % 7 == 0;
+        let like = (END - ALIKE..END).rev().find(is_alike).unwrap_or(END - 1);
+        (days - start + starts(like)) * 86_400 + rest
     };
     DateTime::from_timestamp(second, 0).unwrap_or_default().naive_utc()
 }
@@ -133,6 +155,13 @@ pub(super) fn shown_by_clocks(x: &TimestampTensor) -> Result<Option<Value>> {
     by_name(&TIME_LOCAL, x.values(), x.unit(), x.zone())
 }
 
+/// The first points in time at which clocks show so many units or more; none where the offset of the zone does not change.
+///
+/// Errors: as [`shown_by_clocks`].
+pub(super) fn first_shown(shown: &Value, unit: &str, zone: Option<&str>) -> Result<Option<Value>> {
+    by_name(&TIME_BEGUN, shown, unit, zone)
+}
+
 /// The points in time at which clocks show so many units; none where the offset of the zone does not change.
 ///
 /// Errors: as [`shown_by_clocks`].
@@ -160,6 +189,10 @@ fn run_local(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outp
 
 fn run_of_local(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
     moved(args, attrs, |zone, second| -zone.ahead_when(second))
+}
+
+fn run_begun(args: &[Value], attrs: &dyn AttrSet, _: &[LeafSpec]) -> Result<Outputs> {
+    moved(args, attrs, |zone, second| -zone.behind_begin(second))
 }
 
 /// Counts moved by as many seconds as `by` says of the second that each is in.
