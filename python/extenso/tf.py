@@ -11,9 +11,10 @@ are i64 and f64 where no dtype is given.
 (True, True)
 
 Names by which the two mean different things are left out, and the error says what to write: `argmax` and `argmin` (without an
-axis), `pad`, `slice` (the order of arguments), `unique` and `unique_with_counts` (the order of elements), `segment_sum` and its
+axis), `as_string`, `pad`, `slice` (the order of arguments), `unique` and `unique_with_counts` (the order of elements), `segment_sum` and its
 kin (partitions, not ids), `fingerprint`, `Variable`, `register_tensor_conversion_function`; of `nn` also `batch_normalization`,
-`dropout`, `leaky_relu` and the cross entropies.
+`dropout`, `leaky_relu` and the cross entropies; of `strings` also `bytes_split`, `format`, `length`, `reduce_join`, `substr` and
+`unicode_script`.
 
 >>> ex.tf.argmax
 Traceback (most recent call last):
@@ -29,7 +30,7 @@ from extenso import _core
 # Names that are the same in both, by what stands before them.
 _SAME = {
     "": """
-        RaggedTensor RaggedTensorSpec Tensor TensorSpec TypeSpec abs acos acosh add argsort as_dtype as_string asin asinh atan
+        RaggedTensor RaggedTensorSpec Tensor TensorSpec TypeSpec abs acos acosh add argsort as_dtype asin asinh atan
         atan2 atanh bool boolean_mask broadcast_to cast ceil cond cos cosh divide equal exp eye float32 float64 floor function
         greater greater_equal identity int16 int32 int64 int8 less less_equal linspace logical_and logical_not logical_or matmul
         maximum meshgrid minimum multiply negative norm not_equal ones ones_like pow print rank repeat reshape roll round
@@ -120,14 +121,11 @@ _OTHERS = {
     "scatter_nd": "scatter_nd",
     "searchsorted": "searchsorted",
     "stack": "stack",
-    "strings.bytes_split": "string_characters",
-    "strings.format": "string_format",
     "strings.ngrams": "string_ngrams",
     "strings.split": "string_split",
     "strings.unicode_decode": "unicode_decode",
     "strings.unicode_decode_with_offsets": "unicode_decode_with_offsets",
     "strings.unicode_encode": "unicode_encode",
-    "strings.unicode_script": "unicode_script",
     "strings.unicode_split": "string_characters",
     "strings.unicode_split_with_offsets": "unicode_split_with_offsets",
     "strings.unicode_transcode": "unicode_transcode",
@@ -147,10 +145,12 @@ _NAMES |= {prefix + name: name for prefix, names in _SAME.items() for name in na
 _ARG = "without an axis TensorFlow's is along axis 0. Write `ex.{0}(x, axis=0)`"
 _SEGMENT = "`ex.{0}` takes a partition. Write `ex.{0}(x, ex.partition_from_rowids(ids))`"
 _ENTROPY = "`ex.{0}` has the logits first. Write `ex.{0}(logits, labels)`"
+_AS_STRING = "TensorFlow's writes six digits behind the point of a float. `ex.as_string(x)` writes the shortest text that is read as it"
 _DIFFERENT = {
     "Variable": "a variable has a name first. Write `ex.Variable(name, initial)`",
     "argmax": _ARG.format("argmax"),
     "argmin": _ARG.format("argmin"),
+    "as_string": _AS_STRING,
     "fingerprint": "TensorFlow's gives 8 bytes for each element. `ex.fingerprint` gives the number that they spell",
     "math.argmax": _ARG.format("argmax"),
     "math.argmin": _ARG.format("argmin"),
@@ -163,6 +163,13 @@ _DIFFERENT = {
     "pad": "`ex.pad` has the value before the widths. Write `ex.pad(x, 0, paddings)`",
     "register_tensor_conversion_function": "TensorFlow's calls with a dtype and a name, that of `ex` with the value alone",
     "slice": "TensorFlow's takes a begin and a size for every axis. Write `x[begin:end]`, or `ex.slice(x, axis, start, stop)`",
+    "strings.as_string": _AS_STRING,
+    "strings.bytes_split": "TensorFlow's gives bytes. Write `ex.string_characters(x)` for characters",
+    "strings.format": "TensorFlow's puts whole tensors into one text. Write `ex.string_format(template, x)` for a text of each element",
+    "strings.length": "TensorFlow's counts bytes where no unit is given. Write `ex.string_length(x, unit='byte')`",
+    "strings.reduce_join": "without an axis TensorFlow's joins all strings. Write `ex.reduce_join(x, axis)`",
+    "strings.substr": "TensorFlow's counts bytes where no unit is given. Write `ex.substr(x, start, length)` for characters",
+    "strings.unicode_script": "TensorFlow's gives the numbers of scripts. `ex.unicode_script` gives their letters",
     "unique": "`ex.unique_with_inverse` gives the elements in increasing order, TensorFlow's as they come",
     "unique_with_counts": "that of `ex` gives the elements in increasing order, TensorFlow's as they come, with their places",
 }

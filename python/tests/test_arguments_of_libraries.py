@@ -89,3 +89,10 @@ def test_records_have_no_operators_beside_a_series_either() -> None:
         pd.Series([1.0, 2.0]) + records
     with pytest.raises(ex.DispatchError, match="^add: no handler takes extenso/StructTensor"):
         pd.DataFrame({"a": [1.0, 2.0]}) + ex.tensor([1.0, 2.0])
+
+
+def test_flags_may_be_booleans_of_numpy() -> None:
+    assert ex.sum([[1, 2]], axis=1, keepdims=np.True_).to_py() == [[3]]
+    assert ex.strings.base64_encode(["a"], pad=np.bool_(False)).to_py() == ["YQ"]
+    with pytest.raises(ex.Error, match="keepdims.*1.0"):
+        ex.sum([[1, 2]], axis=1, keepdims=np.float64(1.0))

@@ -28,9 +28,9 @@ def _named(name: str) -> Any:
 def test_a_name_is_the_function_of_the_declaration() -> None:
     """Checks some names, with a namespace and without."""
     assert ex.tf.reduce_max is ex.max
-    assert ex.tf.strings.reduce_join is ex.reduce_join
+    assert ex.tf.strings.join is ex.string_join
     assert ex.tf.nn.softmax is ex.softmax
-    assert {"lower", "split", "reduce_join"} <= set(dir(ex.tf.strings))
+    assert {"lower", "split", "join"} <= set(dir(ex.tf.strings))
     assert {"strings", "nn", "reduce_sum"} <= set(dir(ex.tf))
 
 

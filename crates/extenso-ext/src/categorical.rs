@@ -295,8 +295,9 @@ fn by_values(call: &Call<'_>) -> Answer {
 fn by_categories(call: &Call<'_>) -> Answer {
     let [x] = flat(call) else { return Ok(None) };
     let Some(x) = typed_arg::<CategoricalTensor>(x) else { return Ok(None) };
-    let made = call_one(call.op, &[Arg::from(&x.categories)], call.attrs)?;
-    answer(x.spread(&made)?)
+    // Of categories that no value has nothing is told, and an error says which value it is of.
+    call_one(call.op, &[Arg::from(&x.categories)], call.attrs)
+        .map_or_else(|_| by_values(call), |made| answer(x.spread(&made)?))
 }
 
 /// Where the order of categories means something, it is what is compared.

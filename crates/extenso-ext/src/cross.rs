@@ -2,6 +2,7 @@
 //!
 //! Compositions over ops. The crosses and their hashes are those of TensorFlow's `tf.ragged.cross` and `cross_hashed`.
 
+use crate::CategoricalTensor;
 use crate::args::typed;
 use crate::axes::rank;
 use crate::masked::{MaskedTensor, lists_there};
@@ -87,6 +88,9 @@ fn of_rows_there(inputs: &[Value], crossed: &dyn Fn(&[Value]) -> Result<Value>) 
 
 /// The fingerprint of each value: of a text that of its bytes, of an integer itself.
 fn print_of(x: &Value) -> Result<Value> {
+    if let Some(x) = typed::<CategoricalTensor>(x) {
+        return print_of(&x.decoded()?);
+    }
     match x.tensor()?.dtype().kind() {
         DTypeKind::Text => ops::fingerprint(x),
         _ => ops::cast(ops::cast(x, DType::I64)?, DType::U64),

@@ -6,7 +6,7 @@ use crate::args::{answer, typed_ref};
 use crate::axes::rank;
 use crate::by_rows::by_rows;
 use crate::masked::{MaskedTensor, fill_none, rows_there, trailing};
-use crate::missing::drop_none;
+use crate::missing::{drop_none, is_valid, mask};
 use crate::ragged::RaggedTensor;
 use crate::structs::masked_by;
 use extenso_core::attrs::Axes;
@@ -96,10 +96,25 @@ pub fn embedding_lookup(
         if let Some(dtype) = crate::dtype_of(&ids.spec()?).filter(|dtype| !dtype.is_integer()) {
             return Err(Error::dtype(format!("the ids are {dtype}")).at("ids").wanted("integers"));
         }
-        let weights = weights.map(|weights| table.weights(ids, weights)).transpose()?;
+        let given = weights.map(|weights| table.weights(ids, weights)).transpose()?;
+        // Where a weight is missing, the id counts as missing.
+        let ids = match given.as_ref().filter(|given| lacks_elements(given)) {
+            Some(given) => &mask(&fill_none(ids, 0)?, &is_valid(given, None)?)?,
+            None => ids,
+        };
+        let weights = given.map(|given| fill_none(&given, 0.0)).transpose()?;
         by_rows(ids, weights.as_ref(), &|ids, weights, rows| table.rows(ids, weights, rows))
     };
     lookup().map_err(|e| e.at_part("embedding_lookup"))
+}
+
+/// Whether single elements may be missing, and not rows alone.
+fn lacks_elements(x: &Value) -> bool {
+    match (typed_ref::<RaggedTensor>(x), typed_ref::<MaskedTensor>(x)) {
+        (Some(rows), _) => lacks_elements(rows.values()),
+        (None, Some(masked)) => rank(x).is_ok_and(|rank| masked.mask_rank().is_ok_and(|of_mask| of_mask == rank)),
+        (None, None) => false,
+    }
 }
 
 /// `embedding_bag` leaves ids out that are missing.
@@ -121,6 +136,8 @@ pub(crate) fn bag_of_those_there(call: &Call<'_>) -> Answer {
 struct Table<'a> {
     params: &'a Value,
     dtype: DType,
+    /// What is computed in: of halves, floats of 32 bits.
+    wide: DType,
     inner: usize,
     combiner: Combiner,
     max_norm: Option<f64>,
@@ -137,26 +154,50 @@ impl Table<'_> {
         if let Some(norm) = max_norm.filter(|norm| !norm.is_finite() || *norm <= 0.0) {
             return Err(Error::value(format!("max_norm is {norm}")).wanted("a length above zero"));
         }
-        Ok(Table { params, dtype, inner, combiner, max_norm })
+        let wide = if matches!(dtype, DType::F16 | DType::BF16) { DType::F32 } else { dtype };
+        Ok(Table { params, dtype, wide, inner, combiner, max_norm })
     }
 
-    /// The weights in the rows of the ids, and zero where an id is missing.
+    /// The weights in the rows of the ids, missing where an id is.
+    ///
+    /// Errors: weights that do not broadcast to the ids.
     fn weights(&self, ids: &Value, weights: &Arg) -> Result<Value> {
         let ones = ops::cast(ops::ones_like(ids)?, self.dtype)?;
-        fill_none(&ops::multiply(weights, ones)?, 0.0)
+        let made = ops::multiply(weights, ones)?;
+        let (found, wanted) = (crate::shape_of(&made.spec()?), crate::shape_of(&ids.spec()?));
+        if found.is_compatible_with(&wanted) {
+            return Ok(made);
+        }
+        let error = Error::shape(format!("with the ids, of shape {wanted}, the weights have {found}"));
+        Err(error.wanted("weights that broadcast to the ids").at("weights"))
     }
 
     fn rows(&self, ids: &Value, weights: Option<&Value>, rows: &RowPartition) -> Result<Value> {
+        let made = self.rows_wide(ids, weights, rows)?;
+        if self.wide == self.dtype { Ok(made) } else { ops::cast(made, self.dtype) }
+    }
+
+    fn rows_wide(&self, ids: &Value, weights: Option<&Value>, rows: &RowPartition) -> Result<Value> {
         if weights.is_none() && matches!(ids, Value::Tensor(_)) {
             // Every id counts once.
             let total = match self.max_norm {
-                None if rank(ids)? == 1 => ops::embedding_bag(self.params, ids, rows)?,
+                None if rank(ids)? == 1 && self.wide == self.dtype => ops::embedding_bag(self.params, ids, rows)?,
                 _ => ops::segment_sum(self.found(ids)?, rows)?,
             };
-            return self.combined(total, || ops::cast(ops::row_lengths(rows)?, self.dtype));
+            return self.combined(total, || ops::cast(ops::row_lengths(rows)?, self.wide));
         }
-        let weights = weights.map_or_else(|| self.weights(ids, &Arg::from(1.0)), |weights| Ok(weights.clone()))?;
-        let total = ops::segment_sum(ops::multiply(self.found(ids)?, trailing(&weights, self.inner)?)?, rows)?;
+        let weights = match weights {
+            Some(weights) => weights.clone(),
+            None => fill_none(&self.weights(ids, &Arg::from(1.0))?, 0.0)?,
+        };
+        let weights = if self.wide == self.dtype { weights } else { ops::cast(weights, self.wide)? };
+        let found = ops::multiply(self.found(ids)?, trailing(&weights, self.inner)?)?;
+        // What stands for a missing id may be no number, which no weight makes zero.
+        let found = match typed_ref::<MaskedTensor>(ids) {
+            Some(ids) => ops::where_(trailing(&ids.mask().clone().into(), self.inner)?, found, 0.0)?,
+            None => found,
+        };
+        let total = ops::segment_sum(found, rows)?;
         self.combined(total, || match self.combiner {
             Combiner::SqrtN => ops::segment_sum(ops::square(&weights)?, rows),
             Combiner::Sum | Combiner::Mean => ops::segment_sum(&weights, rows),
@@ -165,7 +206,8 @@ impl Table<'_> {
 
     /// The embeddings of ids, each at most as long as it may be; of a missing one, any.
     fn found(&self, ids: &Value) -> Result<Value> {
-        self.shortened(ops::take(self.params, fill_none(ids, 0)?, 0)?)
+        let found = ops::take(self.params, fill_none(ids, 0)?, 0)?;
+        self.shortened(if self.wide == self.dtype { found } else { ops::cast(found, self.wide)? })
     }
 
     /// The sums as the combiner wants them; `by` gives the sums of the weights of rows, or of their squares.

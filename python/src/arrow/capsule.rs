@@ -215,12 +215,12 @@ fn check(stream: &mut FFI_ArrowArrayStream, code: i32) -> Result<()> {
 }
 
 /// The array of the C interface, validated.
-fn imported(mut data: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef> {
+fn imported(data: FFI_ArrowArray, data_type: &DataType) -> Result<ArrayRef> {
     let malformed = |e: String| Error::data(format!("the Arrow array is malformed: {e}"));
     if data.is_released() {
         return Err(Error::data("the Arrow array was released").wanted("an array that is handed out once"));
     }
-    put_right(&mut data, data_type);
+    let data = put_right(data, data_type);
     let read = caught(|| {
         // SAFETY: the array comes with this type, by the protocol.
         let data = unsafe { from_ffi_and_data_type(data, data_type.clone()) }.map_err(|e| malformed(e.to_string()))?;
@@ -252,6 +252,7 @@ fn is_plain(data_type: &DataType) -> bool {
 
 /// An array of the C interface, field by field.
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct Raw {
     length: i64,
     null_count: i64,
@@ -261,51 +262,141 @@ struct Raw {
     buffers: *mut *const c_void,
     children: *mut *mut Raw,
     dictionary: *mut Raw,
-    /// A function, which is not called here.
-    release: *mut c_void,
+    // SAFETY: whoever calls it gives the struct that it stands in, once.
+    release: Option<unsafe extern "C" fn(*mut Raw)>,
     private_data: *mut c_void,
 }
 
+/// An array, or a part of one, as the crate wants it, with what it points to.
+struct Put {
+    raw: Raw,
+    buffers: Vec<*const c_void>,
+    children: Vec<*mut Raw>,
+    parts: Vec<Put>,
+    offsets: Vec<u64>,
+}
+
+/// What is put right, and what came, which is released after it.
+struct Shadow {
+    _put: Put,
+    _came: FFI_ArrowArray,
+}
+
+/// The only offset of what has no items.
+static NOWHERE: [u64; 1] = [0];
+
 /// Puts right what libraries may do and the crate refuses: arrays of nulls have no buffers, and those that some give them are taken
-/// out of sight; no text begins nowhere, as its bytes are none.
-fn put_right(data: &mut FFI_ArrowArray, data_type: &DataType) {
-    /// # Safety
-    /// The array, if there is one, is of this type and not released.
-    unsafe fn inside(array: *mut Raw, data_type: &DataType) {
-        // SAFETY: the caller's promise.
-        let Some(array) = (unsafe { array.as_mut() }) else { return };
-        let children: Vec<&DataType> = match data_type {
-            DataType::Null => {
-                array.n_buffers = 0;
-                return;
-            }
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary | DataType::LargeBinary if array.length == 0 => {
-                array.offset = 0;
-                return;
-            }
-            // SAFETY: a dictionary is of the type of its values.
-            DataType::Dictionary(_, values) => return unsafe { inside(array.dictionary, values) },
-            DataType::List(item)
-            | DataType::LargeList(item)
-            | DataType::ListView(item)
-            | DataType::LargeListView(item)
-            | DataType::FixedSizeList(item, _)
-            | DataType::Map(item, _) => vec![item.data_type()],
-            DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
-            DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
-            DataType::RunEndEncoded(ends, values) => vec![ends.data_type(), values.data_type()],
-            _ => return,
-        };
-        if array.children.is_null() || usize::try_from(array.n_children) != Ok(children.len()) {
-            return;
-        }
-        for (i, child) in children.into_iter().enumerate() {
-            // SAFETY: there are so many children, each of its type.
-            unsafe { inside(*array.children.add(i), child) };
+/// out of sight; offsets of what is empty may begin anywhere, or be none, and those of texts may stand at any byte. What came stays as it is.
+fn put_right(data: FFI_ArrowArray, data_type: &DataType) -> FFI_ArrowArray {
+    // SAFETY: it is called with an array that was made here, once, as the C interface says.
+    unsafe extern "C" fn release(array: *mut Raw) {
+        // SAFETY: the array is one that was made here and is not released, so that its data is what was boxed for it.
+        unsafe {
+            drop(Box::from_raw((*array).private_data.cast::<Shadow>()));
+            (*array).release = None;
         }
     }
-    if !data.is_released() {
-        // SAFETY: the struct is that of the C interface, whose fields are these, and the array comes with this type.
-        unsafe { inside(std::ptr::from_mut(data).cast::<Raw>(), data_type) };
+    // SAFETY: the struct is that of the C interface, whose fields are these; the array comes with this type and is not released.
+    let put = unsafe { put(std::ptr::from_ref(&data).cast::<Raw>(), data_type) };
+    let mut raw = put.raw;
+    raw.release = Some(release);
+    // What the parts point to stays where it is when they are moved.
+    raw.private_data = Box::into_raw(Box::new(Shadow { _put: put, _came: data })).cast();
+    // SAFETY: the fields are those of the struct, and all that they point to lives until it is released.
+    unsafe { FFI_ArrowArray::from_raw(std::ptr::from_mut(&mut raw).cast()) }
+}
+
+/// # Safety
+/// The array is of this type and not released, and outlives what is made.
+unsafe fn put(array: *const Raw, data_type: &DataType) -> Put {
+    // SAFETY: the caller's promise.
+    let raw = unsafe { *array };
+    let mut made = Put { raw, buffers: Vec::new(), children: Vec::new(), parts: Vec::new(), offsets: Vec::new() };
+    // SAFETY: the array is of this type.
+    let mut offsets = |width, is_text| unsafe { made.put_offsets(width, is_text) };
+    let below: Vec<&DataType> = match data_type {
+        DataType::Null => {
+            made.raw.n_buffers = 0;
+            return made;
+        }
+        DataType::Utf8 | DataType::Binary => {
+            offsets(4, true);
+            return made;
+        }
+        DataType::LargeUtf8 | DataType::LargeBinary => {
+            offsets(8, true);
+            return made;
+        }
+        DataType::Dictionary(_, values) => {
+            if !raw.dictionary.is_null() {
+                // SAFETY: a dictionary is of the type of its values.
+                made.parts.push(unsafe { put(raw.dictionary, values) });
+                made.raw.dictionary = std::ptr::from_mut(&mut made.parts[0].raw);
+            }
+            return made;
+        }
+        DataType::List(item) | DataType::Map(item, _) => {
+            offsets(4, false);
+            vec![item.data_type()]
+        }
+        DataType::LargeList(item) => {
+            offsets(8, false);
+            vec![item.data_type()]
+        }
+        DataType::ListView(item) | DataType::LargeListView(item) | DataType::FixedSizeList(item, _) => {
+            vec![item.data_type()]
+        }
+        DataType::Struct(fields) => fields.iter().map(|field| field.data_type()).collect(),
+        DataType::Union(fields, _) => fields.iter().map(|(_, field)| field.data_type()).collect(),
+        DataType::RunEndEncoded(ends, values) => vec![ends.data_type(), values.data_type()],
+        _ => return made,
+    };
+    if raw.children.is_null() || usize::try_from(raw.n_children) != Ok(below.len()) {
+        return made;
+    }
+    // SAFETY: there are so many children.
+    let children = unsafe { std::slice::from_raw_parts(raw.children, below.len()) };
+    if children.iter().any(|child| child.is_null()) {
+        return made;
+    }
+    // SAFETY: each child is of its type.
+    made.parts = children.iter().zip(below).map(|(child, below)| unsafe { put(*child, below) }).collect();
+    made.children = made.parts.iter_mut().map(|part| std::ptr::from_mut(&mut part.raw)).collect();
+    made.raw.children = made.children.as_mut_ptr();
+    made
+}
+
+impl Put {
+    /// Makes offsets of so many bytes each such that the crate reads them.
+    ///
+    /// # Safety
+    /// The second buffer is one of such offsets, if there is one.
+    unsafe fn put_offsets(&mut self, width: usize, is_text: bool) {
+        let Ok(n) = usize::try_from(self.raw.n_buffers) else { return };
+        if self.raw.buffers.is_null() || !(2..=3).contains(&n) {
+            return;
+        }
+        // SAFETY: there are so many buffers.
+        let buffers = unsafe { std::slice::from_raw_parts(self.raw.buffers, n) };
+        let at = buffers[1];
+        let there = self.raw.offset.checked_add(self.raw.length).and_then(|last| usize::try_from(last).ok());
+        let offsets = match there {
+            // The crate takes no bytes of what has no texts, wherever these begin; lists may begin anywhere.
+            _ if self.raw.length == 0 && (is_text || at.is_null()) => {
+                self.raw.offset = 0;
+                NOWHERE.as_ptr().cast()
+            }
+            Some(last) if is_text && !at.is_null() && at.addr() % width != 0 => {
+                let bytes = last.saturating_add(1).saturating_mul(width);
+                self.offsets = vec![0; bytes.div_ceil(size_of::<u64>())];
+                // SAFETY: an array has an offset more than it has items, and there is room for all.
+                unsafe { std::ptr::copy_nonoverlapping(at.cast::<u8>(), self.offsets.as_mut_ptr().cast(), bytes) };
+                self.offsets.as_ptr().cast()
+            }
+            _ => return,
+        };
+        self.buffers = buffers.to_vec();
+        self.buffers[1] = offsets;
+        self.raw.buffers = self.buffers.as_mut_ptr();
     }
 }

@@ -3,6 +3,7 @@
 use super::rows::{self, Lines};
 use crate::arg;
 use crate::error::{OrRaise, guarded, raised};
+use extenso_formats::source::check_packed;
 use extenso_types::{Error, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyMemoryView, PyString, PyTuple};
@@ -119,13 +120,15 @@ pub fn with_file_or_bytes<T: Send>(
 
 /// A file to read; what is a directory is opened as well, and would fail at the first byte.
 ///
-/// Errors: what the operating system refuses, with a hint where the path is text of records.
+/// Errors: what the operating system refuses, with a hint where the path is text of records; no bytes where the name says that they are packed.
 pub fn opened(path: &Path) -> Result<File> {
     let file = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
         true => Err(io::ErrorKind::IsADirectory.into()),
         false => Ok(file),
     });
-    file.map_err(|e| refused(path, e))
+    let file = file.map_err(|e| refused(path, e))?;
+    check_packed(path, &file)?;
+    Ok(file)
 }
 
 /// Whether what a path names can be read once only, as a pipe can.

@@ -44,6 +44,12 @@ pub fn attr(function: &str, param: &Param, object: &Bound<'_, PyAny>) -> PyResul
         let ints: PyResult<Vec<i64>> = object.try_iter()?.map(|item| index(function, param, &item?)).collect();
         return ints.map(AttrValue::Ints);
     }
+    // The scalars of NumPy.
+    if param.kind == "bool"
+        && let Ok(v) = object.extract()
+    {
+        return Ok(AttrValue::Bool(v));
+    }
     index(function, param, object).map(AttrValue::Int)
 }
 

@@ -9,7 +9,7 @@ use crate::ops::reduction::dtype_of;
 use crate::tensor::{Element, Storage, Tensor};
 use crate::threads::{pieces, side_by_side};
 use crate::value::{Arg, Outputs, Value};
-use extenso_types::{DType, Dim, Error, LeafSpec, Result, Shape};
+use extenso_types::{DType, DTypeKind, Dim, Error, LeafSpec, Result, Shape};
 use smallvec::smallvec;
 
 crate::attrs! {
@@ -29,7 +29,8 @@ crate::ops! {
         .examples(&[("bin_counts([1, 3, 1])", "[0, 2, 0, 1]"), ("bin_counts([0], minlength=3)", "[1, 0, 0]")]);
 }
 
-/// How often each of 0, 1, 2 and so on is there, as i64; or with `weights` the sum of those that stand beside it, in their dtype.
+/// How often each of 0, 1, 2 and so on is there, as i64; or with `weights` the sum of those that stand beside it: of integers in 64 bits, of floats in
+/// their dtype.
 ///
 /// Shapes: `weights` has the shape of `x`; the result is a vector up to the largest element, or of `minlength` numbers where these are
 /// more. Errors: as [`bin_counts`]; weights of another shape, or no numbers.
@@ -52,7 +53,12 @@ pub fn bincount(x: impl Into<Arg>, weights: Option<Value>, minlength: i64) -> Re
                 Error::shape(format!("weights have shape {given}, and x {shape}")).wanted("a weight for each element")
             );
         }
-        let weights = if dtype_of(&weights)? == DType::Bool { cast(weights, DType::F64)? } else { weights };
+        let weights = match dtype_of(&weights)? {
+            DType::Bool => cast(weights, DType::F64)?,
+            dtype if dtype.kind() == DTypeKind::Signed => cast(weights, DType::I64)?,
+            dtype if dtype.kind() == DTypeKind::Unsigned => cast(weights, DType::U64)?,
+            _ => weights,
+        };
         let zeros = cast(zeros_like(counts)?, dtype_of(&weights)?)?;
         scatter_add_like(reshape(weights, vec![-1_i64])?, reshape(whole(x)?, vec![-1_i64])?, zeros)
     };

@@ -33,7 +33,7 @@ crate::ops! {
     /// The bucket of each number between boundaries, as i64: how many boundaries are not above it.
     ///
     /// A number that is a boundary is in the bucket to the right of it, or with `side="left"` to the left; NaN is in the last one. Numbers
-    /// of different dtypes are compared as f64. Shapes: `boundaries` is a vector of n; buckets are 0 to n.
+    /// of different dtypes are compared exactly. Shapes: `boundaries` is a vector of n; buckets are 0 to n.
     /// Errors: boundaries that decrease or are NaN, with their position; another side; no numbers.
     BUCKETIZE: bucketize(x, boundaries; Bucketize { side: String }) = OpDef::general(Class::Structural, infer_bucketize, run_bucketize)
         .apart(&[0])

@@ -66,7 +66,6 @@ crate::ops! {
     ///
     /// Errors: another unit; characters of a tensor of bytes.
     STRING_LENGTH: string_length(x; StringLength { unit: String }) = OpDef::general(Class::UnaryElementwise, infer_length, run_length)
-        .alias_tf("strings.length")
         .examples(&[("string_length([\"a\", \"größe\"])", "[1, 5]")]);
 
     /// Upper case by the full Unicode mapping, which can lengthen a string.
@@ -121,7 +120,6 @@ crate::ops! {
     /// that is too short gives what is there. Bytes are cut out of tensors of bytes alone: a part of a string's bytes may be no string.
     /// Errors: a negative length; another unit; characters of bytes; bytes of a string.
     SUBSTR: substr(x; Substr { start: i64, length: Option<i64>, unit: String }) = OpDef::general(Class::UnaryElementwise, infer_substr, run_substr)
-        .alias_tf("strings.substr")
         .examples(&[("substr([\"größe\", \"ab\"], 2, 2)", "[\"öß\", \"\"]"), ("substr([\"größe\", \"ab\"], -3)", "[\"öße\", \"ab\"]")]);
 
     /// The characters of each string, or the bytes of each byte string, from the last to the first.

@@ -13,6 +13,7 @@ mod stream;
 pub(crate) use stream::{IpcReader, guarded};
 
 use super::chunks::{ArrowOptions, from_chunks};
+use super::decimals::checked_decimals;
 use super::decode::{columns_there, named};
 use super::export::to_arrow_field;
 use super::levels::checked_columns;
@@ -194,7 +195,17 @@ fn of_stream(bytes: &Buffer) -> Result<Messages> {
         parts.push(part);
         at = next;
     }
+    // Its end is a length of 0; what is filled up with zeros ends there too.
+    let behind = bytes[at..].strip_prefix(&[0xff; 4]).unwrap_or(&bytes[at..]);
+    if behind.iter().any(|byte| *byte != 0) {
+        return Err(more_behind(at));
+    }
     Ok(Messages { schema, version, parts })
+}
+
+/// That a stream ends before its bytes do: rows would be lost without a word.
+fn more_behind(at: usize) -> Error {
+    malformed(at, "the stream ends, and more bytes stand behind it").wanted("one stream, complete")
 }
 
 fn of_file(bytes: &Buffer) -> Result<Messages> {
@@ -212,22 +223,62 @@ fn of_file(bytes: &Buffer) -> Result<Messages> {
     let schema = relaxed(schema.ok_or_else(|| odd("the footer has no schema"))?);
     let mut parts = Vec::new();
     let blocks = footer.dictionaries().into_iter().flatten().chain(footer.recordBatches().into_iter().flatten());
+    let mut last = MAGIC.len().next_multiple_of(8);
     for block in blocks {
         let start = usize::try_from(block.offset()).map_err(|_| odd("a batch begins before the file"))?;
-        let (part, _) = message(bytes, start)?.ok_or_else(|| odd("a batch is empty"))?;
+        let (part, behind) = message(bytes, start)?.ok_or_else(|| odd("a batch is empty"))?;
+        last = last.max(behind);
         parts.push(part);
     }
+    match batch_behind(&bytes.slice_with_length(0, at), last) {
+        Some(place) => {
+            Err(malformed(place, "the footer does not tell of this batch").wanted("a file that was not damaged"))
+        }
+        None => Ok(()),
+    }?;
     Ok(Messages { schema, version: footer.version(), parts })
+}
+
+/// Where the next batch stands behind the messages of a file that are told of, which may be its schema alone.
+fn batch_behind(bytes: &Buffer, mut at: usize) -> Option<usize> {
+    while let Ok(Some((part, next))) = message(bytes, at) {
+        let kind = root_as_message(&part.head).ok()?.header_type();
+        if matches!(kind, MessageHeader::RecordBatch | MessageHeader::DictionaryBatch) {
+            return Some(at);
+        }
+        at = next;
+    }
+    None
 }
 
 fn decoded(messages: Messages, options: &ArrowOptions) -> Result<Batches> {
     let columns = needed(&messages.schema, options)?;
     let mut decoding = Decoding::new(messages.schema, messages.version, columns);
+    in_proportion(&messages.parts)?;
     let mut arrays = Vec::new();
     for part in &messages.parts {
         arrays.extend(decoding.take(part)?);
     }
     Ok(Batches { schema: decoding.schema()?, arrays })
+}
+
+/// Checks that batches that are held together do not hold far more bytes than they have.
+fn in_proportion(parts: &[Part]) -> Result<()> {
+    let (mut bytes, mut held) = (0_u64, 0_u64);
+    for part in parts {
+        let head = root_as_message(&part.head).map_err(|e| malformed(part.at, e))?;
+        let dictionary = head.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
+        let Some(batch) = head.header_as_record_batch().or(dictionary) else { continue };
+        bytes = bytes.saturating_add(part.body.len() as u64);
+        held = held.saturating_add(buffers(part, batch)?);
+    }
+    let most = TOGETHER.max(RATIO.saturating_mul(bytes));
+    if held <= most {
+        return Ok(());
+    }
+    let error = Error::data(format!("batches of {bytes} bytes together hold {held}"));
+    let error = error.wanted(format!("at most {RATIO} times as many, or {} MB", TOGETHER >> 20));
+    Err(error.hint("Run a function over them, which holds one batch at a time"))
 }
 
 /// What decodes the dictionaries and batches behind a schema.
@@ -288,6 +339,7 @@ impl Decoding {
                 let batch = read_record_batch(&part.body, batch, whole, &self.dictionaries, columns, &self.version);
                 let records = StructArray::from(batch.map_err(fault)?);
                 self.bounded(part, &records)?;
+                checked_decimals(&records)?;
                 Ok(Some(records))
             }
             _ => Err(malformed(part.at, "a message is neither a dictionary nor a batch")),
@@ -322,9 +374,25 @@ const BARE: usize = 1 << 14;
 /// long, and zstd packs what is one number over and over to the 30,000th part.
 const IN_RUNS: u64 = 256 << 20;
 
+/// How many bytes batches that are held together may hold, whatever they have.
+const TOGETHER: u64 = 4 * IN_RUNS;
+
 /// Checks that a batch has a bit for each item that it says outside of runs, so that what is made of it is in proportion, and that its buffers
 /// lie in it.
 fn plausible(part: &Part, batch: arrow_ipc::RecordBatch<'_>, schema: Option<&Schema>) -> Result<()> {
+    let bytes = usize::try_from(buffers(part, batch)?).unwrap_or(usize::MAX);
+    proportionate(part, bytes)?;
+    let lengths: Vec<i64> = batch.nodes().into_iter().flatten().map(|node| node.length()).collect();
+    checked_lengths(batch.length(), &lengths, schema, bytes.saturating_mul(8).saturating_add(BARE)).map_err(|fault| {
+        let error = malformed(part.at, format!("{fault}, of a batch of {bytes} bytes"));
+        error.wanted(format!("at most {BARE} items without a bit each, and {} in runs", nodes::IN_RUNS))
+    })
+}
+
+/// How many bytes a batch has, unpacked.
+///
+/// Errors: buffers that do not lie in it.
+fn buffers(part: &Part, batch: arrow_ipc::RecordBatch<'_>) -> Result<u64> {
     let (mut bytes, packed) = (0_usize, batch.compression().is_some());
     for buffer in batch.buffers().into_iter().flatten() {
         let (start, length) = (usize::try_from(buffer.offset()), usize::try_from(buffer.length()));
@@ -336,13 +404,7 @@ fn plausible(part: &Part, batch: arrow_ipc::RecordBatch<'_>, schema: Option<&Sch
         };
         bytes = bytes.saturating_add(if packed { unpacked(part.at, inside)? } else { 0 });
     }
-    let bytes = if packed { bytes } else { part.body.len() };
-    proportionate(part, bytes)?;
-    let lengths: Vec<i64> = batch.nodes().into_iter().flatten().map(|node| node.length()).collect();
-    checked_lengths(batch.length(), &lengths, schema, bytes.saturating_mul(8).saturating_add(BARE)).map_err(|fault| {
-        let error = malformed(part.at, format!("{fault}, of a batch of {bytes} bytes"));
-        error.wanted(format!("at most {BARE} items without a bit each, and {} in runs", nodes::IN_RUNS))
-    })
+    Ok(if packed { bytes } else { part.body.len() } as u64)
 }
 
 /// How many bytes a buffer of a compressed batch says that it holds.

@@ -20,6 +20,8 @@ mod asked;
 #[cfg(any(feature = "parquet", feature = "avro"))]
 mod batch;
 mod chunks;
+#[cfg(any(feature = "ipc", feature = "parquet"))]
+mod decimals;
 mod decode;
 mod export;
 mod import;
@@ -45,6 +47,8 @@ pub(crate) use batch::record_batch;
 #[cfg(feature = "ipc")]
 pub(crate) use chunks::checked_data;
 pub use chunks::{ArrowOptions, from_chunks};
+#[cfg(any(feature = "ipc", feature = "parquet"))]
+pub(crate) use decimals::checked_decimals;
 #[cfg(feature = "avro")]
 pub(crate) use decode::no_column;
 #[cfg(feature = "parquet")]

@@ -1,9 +1,10 @@
 //! Proof of the sizes that a Parquet file tells, before memory is made for them.
 //!
 //! Invariant: after the proof, every page lies inside its column chunk and the chunk inside the file, the pages of a chunk have
-//! as many values as the footer says, and no page or column is out of proportion to the bytes that it is made of.
+//! as many values as the footer says and no more lengths than values, and no page or column is out of proportion to the bytes that it is made of.
 
 use super::project::LeafColumn;
+use super::repeats::prove_lengths;
 use super::source::ParquetSource;
 use super::thrift::{PageHeader, is_struct, page_header, schema_levels};
 use crate::arrow::too_deep;
@@ -65,9 +66,17 @@ pub struct PagePlace {
     /// How many bytes its content has, unpacked.
     pub unpacked: u64,
     kind: i64,
+    encoding: i64,
 }
 
 impl PagePlace {
+    /// Whether its values begin with lists of lengths.
+    fn has_lengths(&self) -> bool {
+        /// The numbers of DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY.
+        const OF_LENGTHS: [i64; 2] = [6, 7];
+        !self.is_dictionary() && OF_LENGTHS.contains(&self.encoding)
+    }
+
     pub fn is_dictionary(&self) -> bool {
         self.kind == PageHeader::DICTIONARY
     }
@@ -139,6 +148,9 @@ fn prove_group(
         let (values, pages) = prove_chunk(source, chunk).map_err(place)?;
         if values < rows {
             return Err(place(Error::data(format!("it has {values} values, and its row group {rows} rows"))));
+        }
+        if pages.iter().any(PagePlace::has_lengths) {
+            prove_lengths(source, chunk).map_err(place)?;
         }
         proven(i, chunk.column_descr(), values, pages);
     }
@@ -276,7 +288,8 @@ pub fn prove_chunk(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Resul
         values = values.saturating_add(count);
         if header.kind != PageHeader::INDEX {
             let length = start + compressed - at;
-            pages.push(PagePlace { start: at, length, unpacked: uncompressed, kind: header.kind });
+            let PageHeader { kind, encoding, .. } = header;
+            pages.push(PagePlace { start: at, length, unpacked: uncompressed, kind, encoding });
         }
         at = start + compressed;
     }

@@ -16,7 +16,7 @@ use super::source::ParquetSource;
 use super::times::given;
 use super::views::{TEXTS, viewed};
 use super::wider::wider;
-use crate::arrow::{checked_columns, field_of, first_rows, known, rows_of_field};
+use crate::arrow::{checked_columns, checked_decimals, field_of, first_rows, known, rows_of_field};
 use crate::columns::{BadRows, OnError};
 use crate::needs::{in_column, named};
 use crate::ops::any_rows;
@@ -456,6 +456,7 @@ impl Opened {
 
     /// The value of rows, of which the first has the number `start`.
     fn value(&self, rows: &StructArray, start: usize) -> Result<Rows> {
+        checked_decimals(rows)?;
         let (value, bad) = match (&self.spec, self.on_error) {
             (None, _) => {
                 let rows = guarded(|| wanted_halves(rows.clone(), &self.wanted))?;

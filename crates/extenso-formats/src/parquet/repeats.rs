@@ -1,5 +1,5 @@
-//! How many bytes texts come to that are written as what they share with the one before, and the rest (Apache Parquet, "Encodings":
-//! DELTA_BYTE_ARRAY).
+//! Texts that are written as the lengths of all and then their bytes, and as what they share with the one before and the rest (Apache Parquet,
+//! "Encodings": DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY): how many lengths they have, and how many bytes they come to.
 //!
 //! Invariant: no text is made to know that. Pages of other encodings count as nothing, since they are as long as their texts.
 
@@ -39,6 +39,86 @@ pub fn repeated_bytes(source: &ParquetSource, chunk: &ColumnChunkMetaData, most:
     })
 }
 
+/// Proves that no page has more lengths than values: the crate makes memory for as many as it says.
+///
+/// Errors: it has; pages that are malformed.
+pub fn prove_lengths(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Result<()> {
+    let column = chunk.column_descr();
+    let levels = (column.max_rep_level() > 0, column.max_def_level() > 0);
+    guarded(|| {
+        let mut pages = SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None)?;
+        while let Some(page) = pages.get_next_page()? {
+            let lists = match page.encoding() {
+                Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
+                Encoding::DELTA_BYTE_ARRAY => 2,
+                _ => continue,
+            };
+            let lengths = values_of(&page, levels).and_then(|values| most_lengths(values, lists));
+            let values = page.num_values() as usize;
+            match lengths {
+                Some(lengths) if lengths <= values => {}
+                Some(lengths) => {
+                    return Err(ParquetError::General(format!("a page of {values} values has {lengths} lengths")));
+                }
+                None => return Err(ParquetError::General("lengths lead outside their page".into())),
+            }
+        }
+        Ok::<_, ParquetError>(())
+    })
+}
+
+/// How many integers the longest has of so many lists of packed ones that bytes begin with; none if they lead outside.
+fn most_lengths(bytes: &[u8], lists: usize) -> Option<usize> {
+    let (mut rest, mut most) = (bytes, 0);
+    // A page of nulls may have no bytes.
+    for list in 0..if bytes.is_empty() { 0 } else { lists } {
+        let head = Packed::of(&mut rest)?;
+        most = most.max(head.total);
+        if list + 1 < lists {
+            head.pass(&mut rest)?;
+        }
+    }
+    Some(most)
+}
+
+/// What a list of packed integers begins with (DELTA_BINARY_PACKED).
+struct Packed {
+    /// How many parts a block has, and how many integers each.
+    parts: usize,
+    each: usize,
+    /// How many integers there are, and the first.
+    total: usize,
+    first: i64,
+}
+
+impl Packed {
+    /// Reads what stands before the blocks; none if it ends, or if the crate would not read them.
+    fn of(bytes: &mut &[u8]) -> Option<Packed> {
+        /// What the numbers of integers of a block and of a part of it are multiples of.
+        const BLOCK: u64 = 128;
+        const PART: u64 = 32;
+        let (block, parts, total) = (varint(bytes)?, varint(bytes)?, varint(bytes)?);
+        let each = block.checked_div(parts).filter(|each| *each > 0 && block % BLOCK == 0 && each % PART == 0)?;
+        let size = |n: u64| usize::try_from(n).ok();
+        Some(Packed { parts: size(parts)?, each: size(each)?, total: size(total)?, first: signed(varint(bytes)?) })
+    }
+
+    /// Passes over the blocks. The bytes of parts that have no integer are left out, and those of a part that has some are there for all.
+    fn pass(&self, bytes: &mut &[u8]) -> Option<()> {
+        let mut left = self.total.saturating_sub(1);
+        while left > 0 {
+            varint(bytes)?;
+            for width in bytes.split_off(..self.parts)? {
+                if left > 0 {
+                    bytes.split_off(..self.each.checked_mul(usize::from(*width))? / 8)?;
+                }
+                left = left.saturating_sub(self.each);
+            }
+        }
+        Some(())
+    }
+}
+
 /// The values of a page, behind the levels of repetition and definition that it has; none if these lead outside.
 fn values_of(page: &Page, (repeats, defined): (bool, bool)) -> Option<&[u8]> {
     match page {
@@ -63,11 +143,8 @@ fn values_of(page: &Page, (repeats, defined): (bool, bool)) -> Option<&[u8]> {
 /// The sum of the packed integers that bytes begin with, at most `count` of them (DELTA_BINARY_PACKED); it may end above `most`. None if they lead outside.
 fn sum_of(bytes: &[u8], count: usize, most: usize) -> Option<usize> {
     let mut rest = bytes;
-    let (block, minis) = (varint(&mut rest)?, varint(&mut rest)?);
-    let total = usize::try_from(varint(&mut rest)?).ok()?.min(count);
-    let each = usize::try_from(block.checked_div(minis)?).ok().filter(|each| *each > 0)?;
-    let mut value = signed(varint(&mut rest)?);
-    let (mut sum, mut left) = (0_usize, total);
+    let Packed { parts, each, total, first } = Packed::of(&mut rest)?;
+    let (mut value, mut sum, mut left) = (first, 0_usize, total.min(count));
     let mut add = |value: i64| {
         sum = sum.saturating_add(usize::try_from(value).unwrap_or(0));
         sum <= most
@@ -78,7 +155,7 @@ fn sum_of(bytes: &[u8], count: usize, most: usize) -> Option<usize> {
     left -= 1;
     while left > 0 {
         let least = signed(varint(&mut rest)?);
-        let widths = rest.split_off(..usize::try_from(minis).ok()?)?;
+        let widths = rest.split_off(..parts)?;
         for width in widths {
             if left == 0 {
                 break;
@@ -130,22 +207,26 @@ fn signed(zigzag: u64) -> i64 {
 mod tests {
     use super::super::{ParquetOptions, read_parquet, read_parquet_blocks};
     use super::*;
-    use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch, StringArray};
+    use arrow_array::{Array, ArrayRef, FixedSizeBinaryArray, LargeStringArray, RecordBatch, StringArray};
     use parquet::arrow::ArrowWriter;
     use parquet::arrow::arrow_reader::ArrowReaderMetadata;
     use parquet::file::properties::{WriterProperties, WriterVersion};
 
     fn file(texts: ArrayRef, version: WriterVersion) -> ParquetSource {
+        encoded(texts, version, Encoding::DELTA_BYTE_ARRAY).into()
+    }
+
+    fn encoded(texts: ArrayRef, version: WriterVersion, encoding: Encoding) -> Vec<u8> {
         let properties = WriterProperties::builder()
             .set_dictionary_enabled(false)
             .set_writer_version(version)
-            .set_encoding(Encoding::DELTA_BYTE_ARRAY)
+            .set_encoding(encoding)
             .set_data_page_row_count_limit(100)
             .set_write_batch_size(50);
         let rows = RecordBatch::try_from_iter([("t", texts)]).expect("rows");
         let mut writer = ArrowWriter::try_new(Vec::new(), rows.schema(), Some(properties.build())).expect("a writer");
         writer.write(&rows).expect("writes");
-        writer.into_inner().expect("a file").into()
+        writer.into_inner().expect("a file")
     }
 
     #[test]
@@ -176,5 +257,36 @@ mod tests {
         let chunk = metadata.metadata().row_group(0).column(0).clone();
         assert!(repeated_bytes(&source, &chunk, usize::MAX).expect("pages") >= 100 << 20);
         assert!(read_parquet_blocks(&source, 10, ParquetOptions::default()).is_ok());
+    }
+
+    #[test]
+    fn more_lengths_than_values_are_refused() {
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values((0..300).map(|i| format!("text {i}"))));
+        let fixed: ArrayRef =
+            Arc::new(FixedSizeBinaryArray::try_from_iter((0..300_u32).map(u32::to_le_bytes)).expect("bytes"));
+        let cases = [
+            (&texts, Encoding::DELTA_LENGTH_BYTE_ARRAY, 1),
+            (&texts, Encoding::DELTA_BYTE_ARRAY, 2),
+            (&fixed, Encoding::DELTA_BYTE_ARRAY, 2),
+        ];
+        for (column, encoding, lists) in cases {
+            let whole = encoded(column.clone(), WriterVersion::PARQUET_1_0, encoding);
+            // Blocks of 128 integers, 4 parts, and 100 integers in all.
+            let heads: Vec<usize> = (0..whole.len()).filter(|at| whole[*at..].starts_with(&[128, 1, 4, 100])).collect();
+            assert_eq!(heads.len(), 3 * lists);
+            assert!(read_parquet(&whole.clone().into(), &ParquetOptions::default()).is_ok());
+            for head in heads {
+                let mut bytes = whole.clone();
+                bytes[head + 3] = 101;
+                let source: ParquetSource = bytes.into();
+                let options = ParquetOptions::default();
+                let read = read_parquet(&source, &options).map(drop);
+                let mut blocks = read_parquet_blocks(&source, 1000, options).expect("opens");
+                for read in [read, blocks.next().expect("a block").map(drop)] {
+                    let error = read.expect_err("lengths that lie").to_string();
+                    assert!(error.contains("column 't'") && error.contains("100 values has 101 lengths"), "{error}");
+                }
+            }
+        }
     }
 }

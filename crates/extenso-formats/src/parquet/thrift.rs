@@ -23,6 +23,8 @@ pub struct PageHeader {
     pub compressed: i64,
     /// How many values a page of data has.
     pub values: i64,
+    /// How they are written, by the number of the encoding.
+    pub encoding: i64,
 }
 
 impl PageHeader {
@@ -79,14 +81,19 @@ pub fn page_header(bytes: &[u8]) -> Option<PageHeader> {
             (1, INT32) => header.kind = thrift.zigzag()?,
             (2, INT32) => header.uncompressed = thrift.zigzag()?,
             (3, INT32) => header.compressed = thrift.zigzag()?,
-            // The headers of data pages, in both versions, begin with the number of values.
-            (5 | 8, STRUCT) => thrift.fields(MAX_DEPTH, &mut |thrift, id, kind| match (id, kind) {
-                (1, INT32) => thrift.zigzag().map(|values| {
-                    header.values = values;
-                    true
-                }),
-                _ => Some(false),
-            })?,
+            // The headers of data pages, in both versions, begin with the number of values; the encoding stands behind that, and in the second
+            // version behind two more numbers.
+            (5 | 8, STRUCT) => {
+                let encoding = if id == 5 { 2 } else { 4 };
+                thrift.fields(MAX_DEPTH, &mut |thrift, id, kind| {
+                    match (id, kind) {
+                        (1, INT32) => header.values = thrift.zigzag()?,
+                        (id, INT32) if id == encoding => header.encoding = thrift.zigzag()?,
+                        _ => return Some(false),
+                    }
+                    Some(true)
+                })?;
+            }
             _ => return Some(false),
         }
         Some(true)
@@ -242,8 +249,10 @@ mod tests {
 
     #[test]
     fn the_header_of_a_page_tells_its_sizes() {
-        // Type 0, sizes 100 and 50, and a data page of 7 values.
-        let header = page_header(&[0x15, 0, 0x15, 200, 1, 0x15, 100, 0x2c, 0x15, 14, 0, 0, 99]).expect("a header");
-        assert_eq!((header.uncompressed, header.compressed, header.values, header.len), (100, 50, 7, 12));
+        // Type 0, sizes 100 and 50, and a data page of 7 values in encoding 6.
+        let header =
+            page_header(&[0x15, 0, 0x15, 200, 1, 0x15, 100, 0x2c, 0x15, 14, 0x15, 12, 0, 0, 99]).expect("a header");
+        assert_eq!((header.uncompressed, header.compressed, header.values, header.len), (100, 50, 7, 14));
+        assert_eq!(header.encoding, 6);
     }
 }

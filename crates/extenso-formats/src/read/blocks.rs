@@ -133,16 +133,17 @@ impl Blocks<'_> {
     /// Reads the text of the next lines, and gets how many records they have.
     fn fill(&mut self) -> Result<usize> {
         // What was read of the first line to see what it is is the text already.
-        let (mut rows, mut before) = (0, 0);
+        let (mut rows, mut before, mut blank) = (0, 0, false);
         while rows < self.rows {
-            // A line has a bound; how many are held is the caller's choice.
+            // A record has a bound, with the blank lines before it; how many are held is the caller's choice.
             let (source, packed) = self.source.open()?;
-            packed.into_iter().for_each(Packed::begin_block);
+            packed.into_iter().filter(|_| !blank).for_each(Packed::begin_block);
             if line(source, &mut self.text).map_err(reading)? == 0 && self.text.len() == before {
                 break;
             }
             let mark = if before == 0 && self.start.byte == 0 { mark_len(&self.text) } else { 0 };
-            rows += usize::from(!is_blank(&self.text[before + mark..]));
+            blank = is_blank(&self.text[before + mark..]);
+            rows += usize::from(!blank);
             before = self.text.len();
         }
         Ok(rows)

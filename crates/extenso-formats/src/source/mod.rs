@@ -267,6 +267,20 @@ fn is_packed_name(path: &Path) -> bool {
         .is_some_and(|ending| PACKED.contains(&&*ending.to_ascii_lowercase()))
 }
 
+/// Checks that a file whose name says that it is packed has as many bytes as tell so: of fewer, all rows would be lost without a word.
+///
+/// Errors: fewer bytes; what the operating system refuses.
+pub fn check_packed(path: &Path, file: &File) -> Result<()> {
+    /// As many bytes as what zstd begins with; gzip has more.
+    const FEWEST: u64 = 4;
+    let about = file.metadata().map_err(|e| Error::of_file(path, e))?;
+    if !about.is_file() || about.len() >= FEWEST || !is_packed_name(path) {
+        return Ok(());
+    }
+    let error = Error::data(format!("the file has {} bytes, and its name says that it is packed", about.len()));
+    Err(error.wanted("the file as it was packed, complete"))
+}
+
 /// What the names of packed files end in.
 const PACKED: [&str; 4] = ["gz", "gzip", "zst", "zstd"];
 
@@ -300,6 +314,7 @@ enum Opened {
 fn opened(path: &Path, options: &SourceOptions) -> Result<(Opened, SourceOptions)> {
     let refused = |e| Error::of_file(path, e);
     let file = File::open(path).map_err(refused)?;
+    check_packed(path, &file)?;
     // A pipe is opened once, and gives its bytes once.
     let again = file.metadata().map_err(refused)?.is_file();
     let mut file = BufReader::new(file);

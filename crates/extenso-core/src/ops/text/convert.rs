@@ -52,7 +52,6 @@ crate::ops! {
     /// and `false`; strings stay.
     /// Errors: bytes, boxed values.
     AS_STRING: as_string(x) = OpDef::general(Class::UnaryElementwise, infer_as_string, run_as_string)
-        .alias_tf("strings.as_string")
         .examples(&[("as_string([1, -20])", "[\"1\", \"-20\"]"), ("as_string([1.0, 0.5])", "[\"1.0\", \"0.5\"]"), ("as_string([True, False])", "[\"true\", \"false\"]")]);
 
     /// Each float as text with `precision` digits behind the point, rounded once as C's `printf` does.

@@ -37,7 +37,6 @@ crate::ops! {
     /// Along a ragged axis each row is joined, and along an axis with ragged rows inside each column of the rows. Missing strings are left out, with
     /// the separator that would stand beside them; a list that is missing stays so. Errors: an axis out of range or named twice.
     REDUCE_JOIN: reduce_join(x; ReduceJoin { axis: Axes, separator: String }) = OpDef::general(Class::Structural, infer_reduce, run_reduce)
-        .alias_tf("strings.reduce_join")
         .examples(&[("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], separator=\" \")", "[\"a b\", \"c d\"]"), ("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], axis=0)", "[\"ac\", \"bd\"]"), ("reduce_join([[\"a\", \"b\"], [\"c\", \"d\"]], axis=(0, 1))", "\"acbd\"")]);
 
     /// The strings of each row joined into one, with `separator` between them. An empty row gives an empty string.

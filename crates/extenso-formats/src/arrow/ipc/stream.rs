@@ -4,7 +4,7 @@
 //! checked at its end. Only of a file whose words stand behind the batches that use them, as polars writes it, all messages are held.
 
 use super::super::chunks::ArrowOptions;
-use super::{Decoding, MAGIC, Part, ROOT, body_length, malformed, needed, schema_of, size};
+use super::{Decoding, MAGIC, Part, ROOT, body_length, malformed, more_behind, needed, schema_of, size};
 use crate::caught::caught;
 use crate::source::reading;
 use arrow_array::{Array, ArrayRef, RecordBatch, StructArray};
@@ -136,7 +136,7 @@ struct Messages<R> {
     file: bool,
 }
 
-/// Where the first message of a file begins at the latest.
+/// Where the first message of a file begins at the latest, and how much is looked at together behind a stream.
 const PADDING: usize = 1 << 12;
 
 /// A length that no message has: below it is where the root of a message without a length begins.
@@ -226,12 +226,21 @@ impl<R: Read> Messages<R> {
         Ok(Some(Part { at, head: Buffer::from_vec(head), body }))
     }
 
-    /// Checks what stands behind the last message: nothing of a stream, of a file the footer.
+    /// Checks what stands behind the last message: nothing of a stream, whose source is read to its end, of a file the footer.
     fn end(&mut self, batches: usize) -> Result<()> {
-        if !self.file {
-            return Ok(());
-        }
         let start = self.at;
+        if !self.file {
+            // What is filled up with zeros ends there too.
+            loop {
+                let rest = self.upto(PADDING)?;
+                if rest.iter().any(|byte| *byte != 0) {
+                    return Err(more_behind(start));
+                }
+                if rest.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
         let rest = self.upto(usize::MAX)?;
         let odd = |what: &str| malformed(start, what).wanted("a file that ends with its footer");
         let footer = rest.strip_suffix(MAGIC).and_then(|rest| rest.split_last_chunk::<4>());
