@@ -141,3 +141,86 @@ def test_unions_hold_what_their_contents_hold() -> None:
     tags, index = ak.index.Index8(np.array([0, 1, 0], "i1")), ak.index.Index64(np.array([0, 0, 1]))
     union = ak.contents.UnionArray(tags, index, [strided, ak.contents.NumpyArray(np.array([True, False]))])
     assert ex.to_py(ex.from_awkward(ak.Array(union))) == [0, True, 2]
+
+
+def union_of(*children: Any) -> Any:
+    """The union whose elements are those of the first child, then those of the next."""
+    pa = pytest.importorskip("pyarrow")
+    tags = [tag for tag, child in enumerate(children) for _ in child]
+    offsets = [place for child in children for place in range(len(child))]
+    arrays = [child if isinstance(child, pa.Array) else pa.array(child) for child in children]
+    return ex.from_arrow(pa.UnionArray.from_dense(pa.array(tags, pa.int8()), pa.array(offsets, pa.int32()), arrays))
+
+
+def test_children_of_unions_are_not_merged() -> None:
+    pa = pytest.importorskip("pyarrow")
+    big = 2**53 + 1
+    for union in (
+        union_of([big], [0.5]),
+        union_of([{"a": big}], [{"a": 0.5}]),
+        union_of(pa.array([1], pa.int8()), pa.array([2**64 - 1], pa.uint64())),
+        union_of([1, 2], [3]),
+        union_of([None, 1], [0.5], ["x"]),
+        union_of(pa.array([1], pa.timestamp("s")), pa.array([1], pa.timestamp("us"))),
+    ):
+        same(ex.from_awkward(union.to_awkward()), union)
+    words = union_of(["a", None], pa.array(["b", "c"]).dictionary_encode())
+    lists = union_of([[big], [1, 2]], [[0.5], []])
+    for union in (words, lists, union_of([[big]], pa.array([[0.5, 1.5]], pa.list_(pa.float64(), 2)))):
+        back = ex.from_awkward(union.to_awkward())
+        assert back.to_py() == union.to_py() and back.child_ids() == [0, 1]
+
+
+def test_what_is_missing_of_a_union_is_so_in_its_children() -> None:
+    union = union_of([2**53 + 1, 3], [0.5, 1.5])
+    for mask in ([True, False, True, True], [False, True, True, False], [False] * 4):
+        back = ex.from_awkward(ex.mask(union, mask).to_awkward())
+        assert back.to_py() == ex.mask(union, mask).to_py() and back.child_ids() == [0, 1]
+    assert ex.from_awkward(ex.mask(union, [True] * 4)[:0].to_awkward()).to_py() == []
+
+
+def test_unions_in_unions_are_one() -> None:
+    pa = pytest.importorskip("pyarrow")
+    inner = pa.UnionArray.from_dense(pa.array([1, 0], pa.int8()), pa.array([0, 0], pa.int32()), [pa.array([2**53 + 1]), pa.array(["x"])])
+    union = union_of([0.5], inner, [1.5])
+    back = ex.from_awkward(union.to_awkward())
+    assert back.to_py() == union.to_py() == [0.5, "x", 2**53 + 1, 1.5] and back.child_ids() == [0, 1, 2, 3]
+
+
+def test_one_element_of_a_union_is_no_array() -> None:
+    with pytest.raises(ex.ShapeError, match="^to_awkward: a scalar has no array"):
+        union_of([1], ["a"])[0].to_awkward()
+
+
+def test_dense_axes_of_times_and_categories_stay_dense() -> None:
+    counts = ex.tensor([[0, 1, 0], [1, 0, 1]])
+    times = ex.TimestampTensor(counts, "s")
+    for x in (
+        times,
+        ex.DateTensor(ex.cast(counts, "i32"), "d"),
+        ex.CategoricalTensor(counts, ["a", "b"]),
+        ex.StructTensor([2, 3], {"at": times}),
+        ex.mask(times, [True, False]),
+        ex.mask(times, counts > 0),
+        ex.reshape(times, (2, 1, 3)),
+        times[:0],
+        times[:, :0],
+    ):
+        same(ex.from_awkward(x.to_awkward()), x)
+
+
+def test_a_time_that_is_none_under_a_mask_is_missing_once() -> None:
+    hidden = ex.mask(ex.DurationTensor([-(2**63), 1], "s"), [False, True])
+    same(ex.from_awkward(hidden.to_awkward()), hidden)
+
+
+def test_a_category_is_not_the_time_that_awkward_has_not() -> None:
+    times = ex.TimestampTensor([-(2**63), 0], "us")
+    with pytest.raises(ex.InvalidValueError, match="^to_awkward: found a time whose count is"):
+        ex.CategoricalTensor([0, 1], times).to_awkward()
+
+
+def test_two_fields_of_one_name_are_refused() -> None:
+    contents = [ak.contents.NumpyArray(np.arange(2)), ak.contents.NumpyArray(np.arange(2.0))]
+    with pytest.raises(ex.InvalidValueError, match="^from_awkward: two fields of records are named 'x'"):
+        ex.from_awkward(ak.Array(ak.contents.RecordArray(contents, ["x", "x"])))

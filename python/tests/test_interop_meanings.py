@@ -98,6 +98,30 @@ def test_what_lies_under_a_missing_time_is_not_looked_at(peer: str) -> None:
         assert back in (ex.to_py(x), [{"at": "1970-01-01T00:00:00"}, {"at": None}])
 
 
+@pytest.mark.parametrize("peer", ["numpy", "polars"])
+def test_a_time_beyond_the_day_is_none_of_another(peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    for unit, day in (("s", 86_400), ("ms", 86_400_000), ("us", 86_400_000_000), ("ns", 86_400_000_000_000)):
+        counts = ex.tensor([0, day], "i32" if unit in ("s", "ms") else "i64")
+        times = ex.TimeTensor(counts, unit)
+        for x in (times, ex.TimeTensor(counts - 1, unit), ex.StructTensor([2], {"x": times}), ex.CategoricalTensor([1], times)):
+            with pytest.raises(ex.InvalidValueError, match=f"^to_{peer}: found a time of day that is not within the 24 hours"):
+                getattr(x, f"to_{peer}")()
+        last = ex.TimeTensor(counts[1:] - (1000 if unit == "ns" else 1), unit)
+        for x, begin in ((ex.mask(times, [True, False])[:1], "00:00:00"), (last, "23:59:59")):
+            assert ex.to_py(getattr(ex, f"from_{peer}")(getattr(x, f"to_{peer}")()))[0].startswith(begin)
+
+
+def test_a_part_of_a_microsecond_that_is_missing_is_not_looked_at() -> None:
+    times = ex.TimeTensor([1, 1000], "ns")
+    micro = datetime.time(0, 0, 0, 1)
+    assert ex.mask(times, [False, True]).to_numpy().tolist() == [None, micro]
+    assert ex.mask(ex.StructTensor([2], {"x": times}), [False, True]).to_numpy()["x"].tolist() == [None, micro]
+    assert ex.mask(times, [False, True])[0].to_numpy().tolist() is None
+    with pytest.raises(ex.InvalidValueError, match="^to_numpy: found a time of day between two microseconds"):
+        ex.mask(times, [True, False]).to_numpy()
+
+
 def test_times_share_their_memory() -> None:
     array = np.array(["2020-01-01"], "M8[us]")
     points = ex.from_numpy(array)

@@ -78,13 +78,20 @@ def _value(ak: Any, layout: Any) -> Any:
     if layout.is_option:
         return _option(ak, layout)
     if layout.is_record:
-        fields = {name: _value(ak, layout.content(name)) for name in layout.fields}
-        return StructTensor([layout.length], fields)
+        return StructTensor([layout.length], _fields(ak, layout))
     if isinstance(layout, kinds.IndexedArray):
         if layout.parameter("__array__") != "categorical":
             return _value(ak, layout.project())
         return CategoricalTensor(tensor(np.asarray(layout.index, dtype=np.int64)), _value(ak, layout.content))
     return _union(ak, layout)
+
+
+def _fields(ak: Any, layout: Any) -> "dict[str, Any]":
+    names = layout.fields
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise InvalidValueError(f"from_awkward: two fields of records are named '{twice[0]}'. Rename one of them.")
+    # Two fields of one name have one content by it.
+    return {name: _value(ak, layout.content(name)) for name in names}
 
 
 def _text(layout: Any, dtype: str) -> Tensor:
@@ -107,7 +114,7 @@ def _is_dense(x: Any) -> bool:
     """Whether no axis of a value is ragged, so that its outer axis can be two."""
     if isinstance(x, StructTensor):
         return all(_is_dense(x.field_value((name,))) for name in x.field_names())
-    return isinstance(x, Tensor) or (isinstance(x, MaskedTensor) and _is_dense(x.values))
+    return _is_dense(x.values) if isinstance(x, MaskedTensor) else not isinstance(x, RaggedTensor | UnionTensor)
 
 
 def _offsets(layout: Any) -> "tuple[Any, Any]":
@@ -137,8 +144,11 @@ def _option(ak: Any, layout: Any) -> Any:
         mask, content = _chosen(ak, layout)
     else:
         mask, content = layout.mask_as_bool(valid_when=True)[: layout.length], layout.content[: layout.length]
-    values = _value(ak, content)
-    return MaskedTensor(values, tensor(np.asarray(mask, dtype=bool)))
+    values, mask = _value(ak, content), np.asarray(mask, dtype=bool)
+    if isinstance(values, MaskedTensor) and values.mask.shape == mask.shape:
+        # A `NaT` is missing by itself, and options are not in options.
+        values, mask = values.values, mask & np.asarray(values.mask)
+    return MaskedTensor(values, tensor(mask))
 
 
 def _categories(ak: Any, layout: Any) -> MaskedTensor:
@@ -233,6 +243,8 @@ def _layout(ak: Any, x: Any) -> Any:
 
 
 def _of_union(ak: Any, x: UnionTensor) -> Any:
+    if x.ndim == 0:
+        return _below(ak, x, (), None)
     parts, ids = x.components, x.child_ids()
     tags = np.asarray(x.tags)
     places = np.zeros(tags.shape, dtype=np.int8)
@@ -241,8 +253,42 @@ def _of_union(ak: Any, x: UnionTensor) -> Any:
     # Without offsets, an element stands at its own place in its child.
     index = np.asarray(parts["@offsets"]) if "@offsets" in parts else np.arange(len(tags), dtype=np.int64)
     contents = [_layout(ak, parts[f"[{place}]"]) for place in range(len(ids))]
-    made = ak.contents.UnionArray.simplified
-    return made(ak.index.Index8(places), ak.index.Index64(index.astype(np.int64)), contents)
+    return _union_of(ak, places, index.astype(np.int64), contents)
+
+
+def _union_of(ak: Any, tags: Any, index: Any, contents: "list[Any]") -> Any:
+    """A union of contents none of which is a union, and all of which are options if one is: so Awkward wants them.
+
+    Its own `simplified` would also merge contents, and make floats of integers beside floats.
+    """
+    tags, index, contents = _without_unions(tags, index, contents)
+    if len(contents) == 1:
+        return contents[0][index]
+    if any(content.is_option for content in contents):
+        contents = [_as_option(ak, content) for content in contents]
+    return ak.contents.UnionArray(ak.index.Index8(tags), ak.index.Index64(index), contents)
+
+
+def _without_unions(tags: Any, index: Any, contents: "list[Any]") -> "tuple[Any, Any, list[Any]]":
+    """The contents of unions in the place of these."""
+    flat: list[Any] = []
+    flat_tags, flat_index = np.zeros(len(tags), dtype=np.int64), index.copy()
+    for tag, content in enumerate(contents):
+        there = tags == tag
+        flat_tags[there] = len(flat)
+        if content.is_union:
+            flat_tags[there] += np.asarray(content.tags)[index[there]]
+            flat_index[there] = np.asarray(content.index)[index[there]]
+        flat.extend(content.contents if content.is_union else [content])
+    if len(flat) > 128:
+        raise InvalidValueError(f"to_awkward: found a union of {len(flat)} types.\nWanted: at most 128, as Awkward has.")
+    return flat_tags.astype(np.int8), flat_index, flat
+
+
+def _as_option(ak: Any, content: Any) -> Any:
+    if content.is_option:
+        return content
+    return content.to_IndexedOptionArray64() if content.is_indexed else ak.contents.UnmaskedArray(content)
 
 
 def _below(ak: Any, x: Any, shape: Any, made: Any) -> Any:
@@ -295,6 +341,17 @@ def _of_cells(ak: Any, cells: Any, count: int) -> Any:
 
 
 def _of_masked(ak: Any, x: MaskedTensor) -> Any:
-    mask = ak.index.Index8(x.mask.to_numpy().view(np.int8))
+    mask, content = x.mask.to_numpy(), _layout(ak, x.values)
+    if content.is_union:
+        return _missing_in(ak, content, mask)
     # A content that has an index, as that of categories, becomes an option with an index.
-    return ak.contents.ByteMaskedArray.simplified(mask, _layout(ak, x.values), valid_when=True)
+    return ak.contents.ByteMaskedArray.simplified(ak.index.Index8(mask.view(np.int8)), content, valid_when=True)
+
+
+def _missing_in(ak: Any, union: Any, mask: Any) -> Any:
+    """A union of which some elements are missing: each is the last one of the first content, which is none."""
+    first, *others = union.contents
+    index = ak.index.Index64(np.append(np.arange(first.length), -1))
+    option = ak.contents.IndexedOptionArray.simplified(index, first)
+    tags, places = (np.asarray(part)[: len(mask)] for part in (union.tags, union.index))
+    return _union_of(ak, np.where(mask, tags, 0), np.where(mask, places, first.length), [option, *others])

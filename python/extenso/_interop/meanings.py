@@ -41,6 +41,7 @@ _DATES = ("Y", "M", "W", "D")
 _UNITS = ("s", "ms", "us", "ns")
 _SECONDS = ("W", "D", "h", "m")
 _MILLISECONDS_OF_A_DAY = 86_400_000
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 def of_times(array: Array) -> Any:
@@ -123,18 +124,44 @@ def refuse_least(x: Any, conversion: str) -> None:
         )
 
 
-def any_time(x: Any, is_one: "Callable[[Any], bool]") -> bool:
-    """Whether something holds for any points in time or durations that a value is made of, and that are not missing."""
+def refuse_beyond_the_day(x: Any, conversion: str) -> None:
+    """Refuses times of a day that are none: before its start, or 24 hours after it and later."""
+
+    def beyond(time: TimeTensor) -> bool:
+        counts = _array(time.values)
+        return bool(((counts < 0) | (counts >= 86_400 * _PER_SECOND[time.unit])).any())
+
+    if any_time(x, beyond, TimeTensor):
+        raise InvalidValueError(
+            f"{conversion}: found a time of day that is not within the 24 hours of one.\n"
+            "Wanted: any that is. Take `x.values`, which are the counts since midnight."
+        )
+
+
+def refuse_parts_of_microseconds(x: Any, conversion: str) -> None:
+    """Refuses times of a day that `datetime.time` has not."""
+    if any_time(x, lambda time: time.unit == "ns" and bool((_array(time.values) % 1000).any()), TimeTensor):
+        raise InvalidValueError(
+            f"{conversion}: found a time of day between two microseconds, which is all that `datetime.time` has.\n"
+            "Wanted: whole microseconds. Use `cast_unit(x, 'us')`, or `x.values`."
+        )
+
+
+def any_time(x: Any, is_one: "Callable[[Any], bool]", kinds: Any = TimestampTensor | DurationTensor) -> bool:
+    """Whether something holds for any times of some kinds that a value is made of, and that are not missing."""
 
     def inside(part: Any) -> bool:
-        return any_time(part, is_one)
+        return any_time(part, is_one, kinds)
 
-    if isinstance(x, TimestampTensor | DurationTensor):
+    if isinstance(x, kinds):
         return is_one(x)
     if isinstance(x, MaskedTensor):
-        return inside(x.values) and inside(boolean_mask(x.values, x.mask))
+        return inside(x.values) and (inside(boolean_mask(x.values, x.mask)) if x.mask.ndim else bool(x.mask))
     if isinstance(x, RaggedTensor):
         return inside(x.flat_values)
+    if isinstance(x, CategoricalTensor):
+        # Categories that nothing has are not looked at.
+        return inside(x.categories) and inside(x.decoded())
     if isinstance(x, UnionTensor):
         return any(map(inside, x.components.values()))
     return any(map(inside, parts_inside(x) if isinstance(x, StructTensor) else components_of(x).values()))
@@ -152,15 +179,9 @@ def to_numpy(x: Any) -> Any:
         return cells.view(f"V{cells.shape[-1]}")[..., 0] if cells.shape[-1] else None
     if isinstance(x, CategoricalTensor):
         return x.decoded().to_numpy()
-    if isinstance(x, TimeTensor) and x.unit == "ns" and (_array(x.values) % 1000).any():
-        raise InvalidValueError(
-            "to_numpy: found a time of day between two microseconds, which is all that `datetime.time` has.\n"
-            "Wanted: whole microseconds. Use `cast_unit(x, 'us')`, or `x.values`."
-        )
-    times = _times_of_day(_array(x.values).astype(np.int64), x.unit) if isinstance(x, TimeTensor) else None
-    if times is not None:
-        return times
-    if isinstance(x, DecimalTensor | IntervalTensor | TimeTensor):
+    if isinstance(x, TimeTensor):
+        return _times_of_day(_array(x.values).astype(np.int64), x.unit)
+    if isinstance(x, DecimalTensor | IntervalTensor):
         sizes = [int(size or 0) for size in x.shape]
         flat = x if len(sizes) == 1 else reshape(x, (prod(sizes),))
         return _objects(array_of(flat, "to_numpy").to_pylist()).reshape(sizes)
@@ -178,16 +199,14 @@ def _objects(items: "list[Any]") -> Array:
     return np.fromiter(items, dtype=object, count=len(items))
 
 
-def _times_of_day(counts: Array, unit: str) -> "Array | None":
-    """The objects of `datetime` that so many units since midnight are; none where one is outside of the day."""
-    per_second = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}[unit]
+def _times_of_day(counts: Array, unit: str) -> Array:
+    """The objects of `datetime` that so many units since midnight are. What is not within the day is missing, and may be any."""
+    per_second = _PER_SECOND[unit]
     seconds, below = np.divmod(counts.ravel(), per_second)
     minutes, second = np.divmod(seconds, 60)
-    hour, minute = np.divmod(minutes, 60)
+    hours, minute = np.divmod(minutes, 60)
     micros = below * 1_000_000 // per_second
-    if ((hour < 0) | (hour > 23)).any():
-        return None
-    parts = (hour.tolist(), minute.tolist(), second.tolist(), micros.tolist())
+    parts = ((hours % 24).tolist(), minute.tolist(), second.tolist(), micros.tolist())
     return _objects(list(map(datetime.time, *parts))).reshape(counts.shape)
 
 

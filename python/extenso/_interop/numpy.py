@@ -151,8 +151,15 @@ def to_numpy(x: Any) -> Any:
 
     Rows are an array of arrays, records a structured array, and masked values a masked array.
     """
-    meanings.refuse_least(x, "to_numpy")
+    _refuse_unsaid(x, "to_numpy")
     return _made(x)
+
+
+def _refuse_unsaid(x: Any, conversion: str) -> None:
+    """Refuses times that are there and that NumPy or its objects cannot say."""
+    meanings.refuse_least(x, conversion)
+    meanings.refuse_beyond_the_day(x, conversion)
+    meanings.refuse_parts_of_microseconds(x, conversion)
 
 
 def records_to_numpy(records: StructTensor) -> Any:
@@ -231,7 +238,7 @@ def array_of(x: Any, dtype: Any, copy: "bool | None") -> Any:
     """Returns the array that says what a value says, for `numpy.asarray`."""
     if copy is False:
         raise ValueError(f"A {type(x).__name__} is no array of NumPy without a copy.")
-    meanings.refuse_least(x, "asarray")
+    _refuse_unsaid(x, "asarray")
     return np.array(_said(x), dtype=dtype)
 
 

@@ -18,7 +18,7 @@ from extenso._core import (
     to_py,
 )
 from extenso._interop.arrow import in_lists
-from extenso._interop.meanings import any_time
+from extenso._interop.meanings import any_time, refuse_beyond_the_day
 from extenso._interop.peers import parts_inside, peer, records_of, refused
 from extenso._types import CategoricalTensor, DecimalTensor, FixedBytesTensor, IntervalTensor, MaskedTensor, RaggedTensor
 
@@ -150,6 +150,7 @@ def to_polars(x: Any) -> Any:
     if any_time(x, _overflows):
         what = "to_polars: found a time that 64 bits of ms do not hold."
         raise InvalidValueError(f"{what}\nWanted: fewer seconds, which are milliseconds in polars. Take `x.values`.")
+    refuse_beyond_the_day(x, "to_polars")
     made = _guarded("to_polars", lambda: pl.Series(to_arrow(in_lists(_packed(x)))))
     dtype = _with_enums(pl, made.dtype, x)
     if dtype != made.dtype:
