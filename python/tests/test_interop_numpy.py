@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import sys
 from typing import Any
 
@@ -208,3 +209,19 @@ def test_masked_rows_of_masked_records_come_back_as_these() -> None:
         assert ex.from_numpy(x.to_numpy()).to_py() == value, value
     nothing = ex.StructTensor([2], {"s": ex.mask(ex.zeros([2, 0], "i32"), [True, False])})
     assert ex.from_numpy(nothing.to_numpy()).field_value(("s",)).shape == (2, 0)
+
+
+def test_objects_that_are_times_lose_nothing() -> None:
+    pd: Any = pytest.importorskip("pandas", reason="this test needs pandas")
+    noon, zone = datetime.datetime(2020, 1, 1, 12), datetime.timezone(datetime.timedelta(hours=1))
+    for items in ([pd.Timestamp(1), None], [pd.Timestamp(1), noon], [pd.Timedelta(1), datetime.timedelta(0)], [pd.Timedelta("1s")]):
+        same(ex.from_numpy(np.array(items, dtype=object)), ex.constant(items))
+    for items, text in (
+        ([noon.date(), noon], "dates stand beside points in time"),
+        ([noon, noon.replace(tzinfo=zone)], "points in time with a zone stand beside ones without"),
+        ([datetime.time(1, tzinfo=zone), None], "a time of day has a zone"),
+    ):
+        with pytest.raises(ex.DTypeError, match=f"^from_numpy: found objects of .*{text}"):
+            ex.from_numpy(np.array(items, dtype=object))
+        with pytest.raises(ex.Error):
+            ex.constant(items)

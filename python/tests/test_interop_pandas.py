@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import extenso as ex
 import numpy as np
 import pytest
-from interop_values import address, values
+from interop_values import address, same, values
 
 pd: Any = pytest.importorskip("pandas", reason="the tests of pandas need pandas")
 VALUES = values()
@@ -193,3 +194,64 @@ def test_nan_is_a_number_in_lists_and_missing_in_columns() -> None:
     assert repr(ex.to_py(ex.from_pandas(pd.Series([{"a": nan}, {"a": None}])))) == "[{'a': nan}, {'a': None}]"
     assert repr(ex.to_py(ex.from_pandas(pd.Series([[1.0, nan, None], None, nan])))) == "[[1.0, nan, None], None, None]"
     assert ex.to_py(ex.from_pandas(pd.Series(["a", None, nan], dtype=object))) == ["a", None, None]
+
+
+def objects(*items: Any) -> Any:
+    return pd.Series(np.fromiter(items, dtype=object, count=len(items)), dtype=object)
+
+
+NANO = pd.Timestamp(1)
+NOON = datetime.datetime(2020, 1, 1, 12)
+ZONE = datetime.timezone(datetime.timedelta(hours=1))
+
+
+def test_objects_of_pandas_keep_their_nanoseconds() -> None:
+    text = "1970-01-01T00:00:00.000000001"
+    zoned = ex.from_pandas(objects(pd.Timestamp(1, tz="Europe/Berlin")))
+    assert zoned.values.tolist() == [1] and zoned.zone == "Europe/Berlin"
+    for given, wanted in (
+        ([NANO, None, NOON], [text, None, "2020-01-01T12:00:00"]),
+        ([[NANO], []], [[text], []]),
+        ([{"at": [NANO]}, {"at": None}], [{"at": [text]}, {"at": None}]),
+        ([pd.Timedelta(1), datetime.timedelta(0)], ["1ns", "0ns"]),
+    ):
+        assert ex.to_py(ex.from_pandas(objects(*given))) == wanted
+    odd = pd.Series(pd.Categorical([NANO], pd.Index([NANO], dtype=object)))
+    assert ex.from_pandas(odd).to_py() == [text]
+
+
+@pytest.mark.parametrize(
+    ("items", "text"),
+    [
+        ([NOON.date(), NOON], "dates stand beside points in time"),
+        ([NOON.replace(tzinfo=ZONE), NOON], "points in time with a zone stand beside ones without"),
+        ([datetime.time(1, tzinfo=ZONE)], "a time of day has a zone"),
+        (["a", b"b"], "text stands beside bytes"),
+    ],
+)
+def test_objects_of_several_kinds_are_refused(items: Any, text: str) -> None:
+    categories = pd.Series(pd.Categorical(objects(*items), pd.Index(items, dtype=object)))
+    for series in (objects(*items), objects(items), objects(*({"x": item} for item in items)), categories):
+        with pytest.raises(ex.DTypeError, match=f"^from_pandas: column 'values' of .* has no value: {text}"):
+            ex.from_pandas(series)
+
+
+def test_categories_that_are_periods_are_refused() -> None:
+    months = pd.Categorical(pd.period_range("2020-01", periods=2, freq="M"))
+    for given in (pd.Series(months, name="m"), pd.DataFrame({"m": months})):
+        with pytest.raises(ex.DTypeError, match=r"column 'm' is of period\[M\], and a period is a span of time.\n.*cat.rename"):
+            ex.from_pandas(given)
+
+
+def test_categories_that_are_points_in_time_keep_their_zone() -> None:
+    times = ex.TimestampTensor([0, 3600, 7200], "s", "Europe/Berlin")
+    for ordered in (False, True):
+        x = ex.CategoricalTensor(ex.tensor([0, 2, 1], "i8"), times, ordered=ordered)
+        made = x.to_pandas()
+        assert str(made.cat.categories.tz) == "Europe/Berlin" and made.cat.ordered == ordered
+        for back in (ex.from_pandas(made), ex.from_pandas(ex.StructTensor([3], {"c": x}).to_pandas("c").index)):
+            same(back, x)
+        assert ex.mask(x, [True, False, True]).to_pandas().isna().tolist() == [False, True, False]
+    odd = ex.CategoricalTensor([0], ex.TimestampTensor([0], "s", "Nowhere/City"))
+    with pytest.raises(ex.InvalidValueError, match="^to_pandas: found times of the zone 'Nowhere/City'"):
+        odd.to_pandas()

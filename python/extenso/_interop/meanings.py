@@ -21,6 +21,7 @@ from extenso._core import (
     tensor,
 )
 from extenso._interop.arrow import array_of
+from extenso._interop.objects import exact_array
 from extenso._interop.peers import components_of, parts_inside, peer
 from extenso._types import (
     CategoricalTensor,
@@ -103,7 +104,7 @@ def of_objects(items: "list[Any]") -> Any:
         return None
     pa = peer("pyarrow", "from_numpy")
     try:
-        return from_arrow(pa.array(items))
+        return from_arrow(exact_array(pa, items, lambda: items))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as cause:
         names = ", ".join(sorted(kind.__qualname__ for kind in kinds))
         raise DTypeError(f"from_numpy: found objects of {names}, which have no value: {cause}") from cause

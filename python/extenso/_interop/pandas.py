@@ -19,6 +19,7 @@ from extenso._core import (
 from extenso._interop.arrow import array_of
 from extenso._interop.meanings import refuse_least
 from extenso._interop.numpy import from_numpy
+from extenso._interop.objects import exact_array
 from extenso._interop.peers import kind_of, peer, records_of, refused
 from extenso._types import MaskedTensor
 
@@ -32,8 +33,9 @@ def from_pandas(x: Any) -> Any:
     Every column is a field. The levels of the index come first, as fields by their names: `index`, or `level_0` and so
     on, where they have none; the default index, which counts rows from 0, is left out. Columns of several levels become records
     in records. A column of a nullable dtype of numbers is masked, any other one where something is missing; columns of
-    objects hold text, lists or dicts; periods are refused, since they are spans of time. The values of a Series beside a named index are the field of its name, `values`
-    without one.
+    objects hold text, lists or dicts. Periods are refused, since they are spans of time; intervals are records of `left` and
+    `right`, which do not say which ends are closed. The values of a Series beside a named index are the field of its name,
+    `values` without one.
 
     >>> import extenso as ex, pandas as pd
     >>> ex.from_pandas(pd.DataFrame({"n": [1, 2]}, index=pd.Index(["a", "b"], name="id"))).to_py()
@@ -109,11 +111,10 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
     if isinstance(dtype, pd.ArrowDtype):
         return from_arrow(series.array.__arrow_array__())
     if isinstance(dtype, pd.PeriodDtype):
-        where = ".".join(labels) or "values"
-        raise DTypeError(
-            f"from_pandas: column '{where}' is of {dtype}, and a period is a span of time.\n"
-            "Wanted: times. `series.dt.to_timestamp()` gives where each begins, and `index.to_timestamp()` those of an index."
-        )
+        raise _period(labels, dtype, "`series.dt.to_timestamp()` gives where each begins, and `index.to_timestamp()` those of an index.")
+    if isinstance(dtype, pd.CategoricalDtype) and isinstance(dtype.categories.dtype, pd.PeriodDtype):
+        how = "`series.cat.rename_categories(series.cat.categories.to_timestamp())` gives where each begins."
+        raise _period(labels, dtype.categories.dtype, how)
     if isinstance(dtype, pd.SparseDtype):
         return _values(pd, pd.Series(series.to_numpy()), labels)
     nullable: Any = getattr(dtype, "numpy_dtype", None)
@@ -123,14 +124,34 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
         return MaskedTensor(from_numpy(values), tensor(~missing))
     pa = peer("pyarrow", "from_pandas")
     try:
-        if dtype == object and pd.api.types.infer_dtype(series) == "mixed":
-            # Lists and records, in which NaN is a number: pandas says nothing of it.
-            return from_arrow(pa.array(np.where(series.isna(), None, series.to_numpy()), from_pandas=False))
-        return from_arrow(pa.array(series, from_pandas=True))
+        return from_arrow(_arrow(pd, pa, series))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as cause:
         where = ".".join(labels) or "values"
         error = DTypeError(f"from_pandas: column '{where}' of {dtype} has no value: {cause}")
         raise error from cause
+
+
+def _period(labels: "tuple[str, ...]", dtype: Any, how: str) -> DTypeError:
+    where = ".".join(labels) or "values"
+    return DTypeError(f"from_pandas: column '{where}' is of {dtype}, and a period is a span of time.\nWanted: times. {how}")
+
+
+def _arrow(pd: Any, pa: Any, series: Any) -> Any:
+    if series.dtype == object:
+        return _objects(pd, pa, series)
+    array = pa.array(series, from_pandas=True)
+    if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.categories.dtype == object:
+        categories = _objects(pd, pa, series.dtype.categories.to_series())
+        return pa.DictionaryArray.from_arrays(array.indices, categories, ordered=series.dtype.ordered)
+    return array
+
+
+def _objects(pd: Any, pa: Any, series: Any) -> Any:
+    if pd.api.types.infer_dtype(series) == "mixed":
+        # Lists and records, in which NaN is a number: pandas says nothing of it.
+        items = np.where(series.isna(), None, series.to_numpy())
+        return exact_array(pa, items, items.tolist, from_pandas=False)
+    return exact_array(pa, series, series.tolist, from_pandas=True)
 
 
 def to_pandas(x: Any, index: Any = None) -> Any:
@@ -139,7 +160,7 @@ def to_pandas(x: Any, index: Any = None) -> Any:
     `index` is a field, or a list of them, that becomes the index in place of a column.
     Numbers and booleans are columns of NumPy, masked ones of pandas' nullable dtypes, strings of its `string`. Records in
     records become columns of several levels; rows, dense axes and bytes become columns of an `ArrowDtype`, which share
-    their memory.
+    their memory. Several levels of an index are made of their distinct values, of which pandas takes `-0.0` and `0.0` for one.
     """
     pd = peer("pandas", "to_pandas")
     x = records_of(x)
@@ -243,20 +264,32 @@ def _array(pd: Any, x: Any) -> Any:
     if types.is_timestamp(array.type) or types.is_duration(array.type):
         # These are dtypes of pandas itself: datetimes and time deltas.
         refuse_least(x, "to_pandas")
-        try:
-            return array.to_pandas().array
-        except pa.ArrowException as cause:
-            zone = getattr(array.type, "tz", None)
-            if zone is None:
-                raise
-            raise _unknown_zone(zone) from cause
+        return _times(pa, array)
     if types.is_dictionary(array.type):
-        try:
-            return array.to_pandas().array
-        except (TypeError, ValueError):
-            # Categories of pandas are neither missing nor nested.
-            array = array.dictionary_decode()
+        refuse_least(x, "to_pandas")
+        return _categories(pd, pa, array)
     return pd.arrays.ArrowExtensionArray(array)
+
+
+def _times(pa: Any, array: Any) -> Any:
+    try:
+        return array.to_pandas().array
+    except pa.ArrowException as cause:
+        zone = getattr(array.type, "tz", None)
+        if zone is None:
+            raise
+        raise _unknown_zone(zone) from cause
+
+
+def _categories(pd: Any, pa: Any, array: Any) -> Any:
+    try:
+        made = array.to_pandas().array
+    except (TypeError, ValueError):
+        # Categories of pandas are neither missing nor nested.
+        return pd.arrays.ArrowExtensionArray(array.dictionary_decode())
+    # pyarrow leaves out the zone of categories that are points in time.
+    zoned = getattr(array.type.value_type, "tz", None) is not None
+    return made.rename_categories(_times(pa, array.dictionary)) if zoned else made
 
 
 def _has_unions(types: Any, of: Any) -> bool:
