@@ -90,3 +90,13 @@ def test_the_examples_print_what_they_show(peer: str) -> None:
         test = doctest.DocTestParser().get_doctest(getattr(function, "__doc__", None) or "", {}, peer, None, None)
         assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
     assert ">>>" in shown[0].__doc__
+
+
+@pytest.mark.parametrize("peer", ["pandas", "polars", "awkward"])
+def test_one_element_is_no_column(peer: str) -> None:
+    pytest.importorskip(peer, reason=f"this test needs {peer}")
+    tags, children = ex.tensor([0, 1], "i8"), {"n": ex.tensor([1, 2]), "t": ex.tensor(["a", "b"])}
+    lists, records, union = ex.constant([[1], None]), ex.constant([{"a": 1}, None]), ex.UnionTensor(tags, children)
+    for x in (ex.tensor(1), ex.mask(True, False), lists[0], ex.TimestampTensor(0, "s"), records[0], union[0]):
+        with pytest.raises(ex.ShapeError, match=f"^to_{peer}: a scalar has no array.\n.*expand_dims"):
+            getattr(x, f"to_{peer}")()

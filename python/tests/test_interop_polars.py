@@ -134,3 +134,27 @@ def test_sliced_lists_of_one_size_in_which_and_of_which_some_are_missing_are_arr
 def test_what_polars_refuses_is_an_error_of_the_conversion() -> None:
     with pytest.raises(ex.DTypeError, match="to_polars: polars refuses this value"):
         ex.TimestampTensor([0], "ms", "+05:30").to_polars()
+
+
+VECTORS: "dict[str, Any]" = {
+    "numbers": ex.tensor([[0, 1], [2, 3], [4, 5], [6, 7]] * 4),
+    "text": ex.tensor([["a", "b"], ["c", ""], ["", "d"], ["e", "f"]] * 4),
+    "times": ex.TimestampTensor(ex.tensor([[0, 1], [2, 3], [4, 5], [6, 7]] * 4), "us"),
+    "categories": ex.CategoricalTensor(ex.tensor([[0, 1], [1, 0]] * 8), ["a", "b"]),
+    "records": ex.StructTensor([16, 2], {"a": ex.tensor([[0, 1], [2, 3]] * 8)}),
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_sliced_rows_and_records_of_vectors_that_may_be_missing(name: str) -> None:
+    mask = [True, False, True, True] * 4
+    vectors = ex.mask(VECTORS[name], mask)
+    rows, records = ex.RaggedTensor.from_row_lengths(vectors, [1] * 16), ex.StructTensor([16], {"v": vectors})
+    for x in (rows, ex.mask(rows, mask), records, ex.mask(records, [True] * 16), ex.RaggedTensor.from_row_lengths(records, [1] * 16)):
+        for part in (x[1:], x[3:6]):
+            assert ex.to_py(ex.from_polars(part.to_polars())) == part.to_py()
+
+
+def test_categories_in_an_order_of_which_one_is_missing_are_no_enum() -> None:
+    words = ex.CategoricalTensor([0, 1, 2], ex.constant(["b", None, "a"]), ordered=True)
+    assert words.to_polars().dtype == pl.Categorical and words.to_polars().to_list() == ["b", None, "a"]

@@ -8,7 +8,6 @@ from extenso._core import (
     DTypeError,
     InvalidValueError,
     RowPartition,
-    ShapeError,
     StructTensor,
     Tensor,
     UnionTensor,
@@ -23,7 +22,7 @@ from extenso._core import (
 )
 from extenso._interop import meanings
 from extenso._interop.numpy import from_numpy
-from extenso._interop.peers import components_of, peer, records_of, refused, rows_of
+from extenso._interop.peers import components_of, peer, records_of, refuse_scalar, refused, rows_of
 from extenso._types import (
     Bool8Tensor,
     CategoricalTensor,
@@ -209,6 +208,7 @@ def to_awkward(x: Any) -> Any:
 
 
 def _layout(ak: Any, x: Any) -> Any:
+    refuse_scalar(x, "to_awkward")
     if isinstance(x, Tensor):
         return _of_tensor(ak, x)
     if isinstance(x, RaggedTensor):
@@ -243,8 +243,6 @@ def _layout(ak: Any, x: Any) -> Any:
 
 
 def _of_union(ak: Any, x: UnionTensor) -> Any:
-    if x.ndim == 0:
-        return _below(ak, x, (), None)
     parts, ids = x.components, x.child_ids()
     tags = np.asarray(x.tags)
     places = np.zeros(tags.shape, dtype=np.int8)
@@ -293,8 +291,6 @@ def _as_option(ak: Any, content: Any) -> Any:
 
 def _below(ak: Any, x: Any, shape: Any, made: Any) -> Any:
     """The layout of a value whose outer axes are dense: that of its elements in one vector, in lists of one length."""
-    if len(shape) == 0:
-        raise ShapeError("to_awkward: a scalar has no array.\nWanted: at least a vector. Use `expand_dims(x, 0)`.")
     count = int(np.prod(shape, dtype=np.int64))
     flat = x if len(shape) == 1 else reshape(x, (count, *x.shape[len(shape) :]))
     layout = made(flat, count)
@@ -309,8 +305,6 @@ def _of_tensor(ak: Any, x: Tensor) -> Any:
         raise DTypeError("to_awkward: found a tensor of bf16, which Awkward has not.\nWanted: another dtype. Use `cast(x, 'f32')`.")
     text = {"string": ("string", "char"), "bytes": ("bytestring", "byte")}.get(x.dtype.name)
     if text is None:
-        if not x.shape:
-            return _below(ak, x, x.shape, None)
         # Awkward reads sizes of NumPy's arrays from their elements, of which there are none beside a size of 0.
         return _below(ak, x, x.shape, lambda flat, _: ak.to_layout(ak.from_numpy(flat.to_numpy())))
 

@@ -12,7 +12,6 @@ from extenso._core import (
     ShapeError,
     StructTensor,
     Tensor,
-    UnionTensor,
     from_arrow,
     tensor,
 )
@@ -20,7 +19,7 @@ from extenso._interop.arrow import array_of
 from extenso._interop.meanings import refuse_least
 from extenso._interop.numpy import from_numpy
 from extenso._interop.objects import exact_array
-from extenso._interop.peers import kind_of, peer, records_of, refused
+from extenso._interop.peers import kind_of, peer, records_of, refuse_scalar, refused
 from extenso._types import MaskedTensor
 
 # A column's labels from the outermost level on, and its values.
@@ -172,6 +171,7 @@ def to_pandas(x: Any, index: Any = None) -> Any:
                 f"to_pandas: argument 'index' names '{'.'.join(levels[0])}', and the value is no records, {what}.\n"
                 "Wanted: a vector of records, whose fields are columns."
             )
+        refuse_scalar(x, "to_pandas")
         return pd.Series(_array(pd, x), copy=False)
     if x.rank == 0:
         raise ShapeError("to_pandas: found one record.\nWanted: a vector of records. Use `expand_dims(x, 0)`.")
@@ -240,8 +240,6 @@ def _columns(records: StructTensor) -> "list[Column]":
 
 
 def _array(pd: Any, x: Any) -> Any:
-    if isinstance(x, UnionTensor) and x.ndim == 0:
-        raise ShapeError("to_pandas: found one element of a union.\nWanted: at least a vector. Use `expand_dims(x, 0)`.")
     masked = isinstance(x, MaskedTensor)
     values = x.values if masked else x
     if isinstance(values, Tensor) and len(values.shape) == 1:

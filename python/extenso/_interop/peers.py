@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from extenso._core import DTypeError, ExtensionType, OpaqueExtension, StructTensor, Tensor, flatten, tensor
+from extenso._core import DTypeError, ExtensionType, OpaqueExtension, ShapeError, StructTensor, Tensor, flatten, tensor
 from extenso._types import BatchableExtensionType, Bool8Tensor, MaskedTensor, RaggedTensor
 
 # Where a package has another name than the module.
@@ -31,6 +31,13 @@ def refused(conversion: str, x: object, wanted: str, hint: str = "") -> DTypeErr
     """Returns the error of a value that has no counterpart."""
     text = f"{conversion}: found a value of type {kind_of(x)}.\nWanted: {wanted}."
     return DTypeError(f"{text} {hint}" if hint else text)
+
+
+def refuse_scalar(x: Any, conversion: str) -> None:
+    """Refuses one element, where a library has columns alone."""
+    shape = x.mask.shape if isinstance(x, MaskedTensor) else getattr(x, "shape", None)
+    if shape == ():
+        raise ShapeError(f"{conversion}: a scalar has no array.\nWanted: at least a vector. Use `expand_dims(x, 0)`.")
 
 
 def of_tensor(x: Tensor, conversion: str, wanted: str = "numbers or booleans") -> Tensor:

@@ -19,7 +19,7 @@ from extenso._core import (
 )
 from extenso._interop.arrow import in_lists
 from extenso._interop.meanings import any_time, refuse_beyond_the_day
-from extenso._interop.peers import parts_inside, peer, records_of, refused
+from extenso._interop.peers import parts_inside, peer, records_of, refuse_scalar, refused, rows_of
 from extenso._types import CategoricalTensor, DecimalTensor, FixedBytesTensor, IntervalTensor, MaskedTensor, RaggedTensor
 
 
@@ -113,7 +113,8 @@ def _with_enums(pl: Any, dtype: Any, x: Any) -> Any:
         return pl.Struct([pl.Field(name, _with_enums(pl, inner, value)) for name, inner, value in fields])
     if isinstance(x, CategoricalTensor) and x.ordered and isinstance(dtype, pl.Categorical):
         words = to_py(x.categories)
-        return pl.Enum(words) if len(set(words)) == len(words) else dtype
+        # An `Enum` has each word once, and no word that is missing.
+        return pl.Enum(words) if len(set(words)) == len(words) and None not in words else dtype
     return dtype
 
 
@@ -132,12 +133,20 @@ def _packed(x: Any) -> Any:
         fields = {name: x.field_value((name,)) for name in x.field_names()}
         moved = {name: _packed(field) for name, field in fields.items()}
         return x if all(moved[name] is field for name, field in fields.items()) else StructTensor(x.shape, moved)
-    elements = x
+    if isinstance(x, RaggedTensor):
+        splits, values = rows_of(x)
+        packed = _packed(values)
+        return x if packed is values else RaggedTensor.from_row_splits(packed, splits)
+    if not isinstance(x, MaskedTensor):
+        return x
+    packed = _packed(x.values)
+    if packed is not x.values:
+        x = MaskedTensor(packed, x.mask)
+    elements = packed
     while isinstance(elements, MaskedTensor):
         elements = elements.values
-    if isinstance(x, MaskedTensor) and isinstance(elements, Tensor) and elements.ndim > x.mask.ndim:
-        return take(x, arange(len(x)), axis=0)
-    return x
+    of_one_size = not isinstance(elements, RaggedTensor) and len(elements.shape) > x.mask.ndim
+    return take(x, arange(len(x)), axis=0) if of_one_size else x
 
 
 def to_polars(x: Any) -> Any:
@@ -146,6 +155,7 @@ def to_polars(x: Any) -> Any:
     x = records_of(x)
     if isinstance(x, StructTensor) and not x.field_names():
         return pl.DataFrame(height=len(x))
+    refuse_scalar(x, "to_polars")
     _refuse_unknown(x)
     if any_time(x, _overflows):
         what = "to_polars: found a time that 64 bits of ms do not hold."
