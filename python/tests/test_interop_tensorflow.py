@@ -38,3 +38,22 @@ def test_records_are_structured_tensors() -> None:
         assert isinstance(made, tf.experimental.StructuredTensor) and made.to_pyval() == ex.to_py(x)
     made = ex.constant([{"a": None}, {"a": 3}]).to_tensorflow()
     assert made["a"]["values"].numpy().tolist() == [0, 3] and made["a"]["mask"].numpy().tolist() == [False, True]
+
+
+def test_fields_that_tensorflow_has_no_name_for_are_a_dict() -> None:
+    for name in ("_id", "é", "a b", "a\n", "1a", "größe"):
+        records = ex.StructTensor([2], {name: ex.tensor([1, 2])})
+        for x, wanted in ((records, [1, 2]), (ex.RaggedTensor.from_row_lengths(records, [2, 0]), [[1, 2], []])):
+            made = x.to_tensorflow()
+            assert isinstance(made, dict) and ex.to_py(ex.constant(made[name].numpy().tolist())) == wanted
+    for name in ("a", "A1", "x9_", "class"):
+        assert isinstance(ex.StructTensor([1], {name: ex.tensor([1])}).to_tensorflow(), tf.experimental.StructuredTensor)
+
+
+def test_sparse_tensors_keep_the_sign_of_zero() -> None:
+    numbers = [[0.0, -0.0, 1.5], [float("nan"), 0.0, float("-inf")]]
+    for dtype in ("f16", "bf16", "f32", "f64"):
+        made = ex.cast(ex.tensor(numbers), dtype).to_tensorflow("sparse")
+        assert made.indices.numpy().tolist() == [[0, 1], [0, 2], [1, 0], [1, 2]] and made.dense_shape.numpy().tolist() == [2, 3]
+        assert repr(tf.cast(made.values, tf.float64).numpy().tolist()) == "[-0.0, 1.5, nan, -inf]"
+    assert ex.tensor([], "f64").to_tensorflow("sparse").dense_shape.numpy().tolist() == [0]

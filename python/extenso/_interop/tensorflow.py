@@ -1,10 +1,14 @@
 """Values as TensorFlow's tensors, ragged tensors, sparse tensors and structured tensors."""
 
+import re
 from typing import Any
 
 from extenso._core import InvalidValueError, StructTensor, Tensor, cast
 from extenso._interop.peers import parts_of, peer
 from extenso._types import RaggedTensor
+
+# The names that fields of a StructuredTensor have.
+_NAME = re.compile("[a-zA-Z][a-zA-Z0-9_]*")
 
 
 def to_tensorflow(x: Any, layout: "str | None" = None) -> Any:
@@ -35,15 +39,23 @@ class _Peer:
         records = x if isinstance(x, StructTensor) else x.flat_values
         names = records.field_names()
         fields = {name: self.converted(x[name]) for name in names}
-        plain = all(name.isidentifier() for name in names) and not any(isinstance(f, dict) for f in fields.values())
-        return fields if plain and (names or isinstance(x, StructTensor)) else None
+        named = all(map(_NAME.fullmatch, names)) and (names or isinstance(x, StructTensor))
+        return fields if named and not any(isinstance(field, dict) for field in fields.values()) else None
 
     def _dense(self, tensor: Tensor) -> Any:
         if tensor.dtype.name == "bf16":
             made = self.tf.cast(self.tf.convert_to_tensor(cast(tensor, "f32").to_numpy()), self.tf.bfloat16)
         else:
             made = self.tf.convert_to_tensor(tensor.to_numpy(), self._dtype(tensor))
-        return self.tf.sparse.from_dense(made) if self.sparse and tensor.shape else made
+        return self._sparse(made) if self.sparse and tensor.shape else made
+
+    def _sparse(self, dense: Any) -> Any:
+        if not dense.dtype.is_floating:
+            return self.tf.sparse.from_dense(dense)
+        # TensorFlow itself drops -0.0, which has bits that are no zero.
+        bits = self.tf.bitcast(dense, {2: self.tf.int16, 4: self.tf.int32, 8: self.tf.int64}[dense.dtype.size])
+        there = self.tf.where(bits != 0)
+        return self.tf.SparseTensor(there, self.tf.gather_nd(dense, there), self.tf.shape(dense, self.tf.int64))
 
     def _dtype(self, tensor: Tensor) -> Any:
         # An array of objects without elements does not say that they would be text.
