@@ -124,7 +124,7 @@ def test_what_has_no_counterpart_is_refused() -> None:
         from extenso._interop.awkward import to_awkward
 
         to_awkward(ex.constant([[1], []]).partition)
-    with pytest.raises(ex.Error):
+    with pytest.raises(ex.DataError, match="^from_awkward: the bytes at 0 are not UTF-8"):
         ex.from_awkward(ak.Array(ak.contents.ListOffsetArray(ak.index.Index64(np.array([0, 1])), ak.contents.NumpyArray(np.array([255], "u1"), parameters={"__array__": "char"}), parameters={"__array__": "string"})))
 
 
@@ -224,3 +224,9 @@ def test_two_fields_of_one_name_are_refused() -> None:
     contents = [ak.contents.NumpyArray(np.arange(2)), ak.contents.NumpyArray(np.arange(2.0))]
     with pytest.raises(ex.InvalidValueError, match="^from_awkward: two fields of records are named 'x'"):
         ex.from_awkward(ak.Array(ak.contents.RecordArray(contents, ["x", "x"])))
+
+
+def test_what_has_no_value_names_the_conversion() -> None:
+    for array, text in ((np.zeros(2, complex), "found an array of complex128"), (np.zeros(2, "m8[Y]"), "found an array of timedelta64")):
+        with pytest.raises(ex.DTypeError, match=f"^from_awkward: {text}"):
+            ex.from_awkward(ak.Array(array))

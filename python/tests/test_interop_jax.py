@@ -67,3 +67,11 @@ def test_what_jax_would_lose_is_refused() -> None:
     for value in (ex.tensor(["a"]), ex.constant([["a"], []])):
         with pytest.raises(TypeError, match="found a tensor of string"):
             value.to_jax()
+
+
+def test_what_is_no_size_or_fill_is_refused_by_name() -> None:
+    rows = ex.constant([[1], [2, 3]])
+    for given in ({"length": "4"}, {"length": 2.0}, {"buckets": 8}, {"buckets": ["4"]}, {"fill": 1.5}, {"fill": "x"}):
+        with pytest.raises(ex.DTypeError, match=f"^to_jax: argument '{next(iter(given))}'.*\nWanted: "):
+            rows.to_jax(**given)
+    assert rows.to_jax(length=np.int64(4)).values.shape == rows.to_jax(buckets=np.array([4, 8])).values.shape == (2, 4)

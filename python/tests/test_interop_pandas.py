@@ -255,3 +255,20 @@ def test_categories_that_are_points_in_time_keep_their_zone() -> None:
     odd = ex.CategoricalTensor([0], ex.TimestampTensor([0], "s", "Nowhere/City"))
     with pytest.raises(ex.InvalidValueError, match="^to_pandas: found times of the zone 'Nowhere/City'"):
         odd.to_pandas()
+
+
+def test_levels_of_an_index_alone_are_records_of_them() -> None:
+    index = pd.MultiIndex.from_tuples([(1, 2)], names=["a", None])
+    assert ex.from_pandas(index).to_py() == [{"a": 1, "level_1": 2}]
+    with pytest.raises(ex.InvalidValueError, match="^from_pandas: two columns or levels of the index are named 'a'"):
+        ex.from_pandas(index.set_names(["a", "a"]))
+
+
+def test_what_pandas_or_numpy_has_not_is_refused_by_name() -> None:
+    records = ex.StructTensor([2], {"h": ex.tensor([1.5, 2.5], "f16"), "n": [1, 2]})
+    for index in ("h", ["n", "h"]):
+        with pytest.raises(ex.DTypeError, match="^to_pandas: argument 'index' names 'h', which is of f16"):
+            records.to_pandas(index)
+    if np.dtype("g").itemsize > 8:
+        with pytest.raises(ex.DTypeError, match="^from_pandas: found an array of float128"):
+            ex.from_pandas(pd.Series(np.zeros(2, "g")))

@@ -88,3 +88,20 @@ def test_records_and_masked_values_are_dicts(torch: Any) -> None:
     made = ex.constant(RECORDS).to_torch()
     assert made["one"].tolist() == [7, 8] and made["some"]["mask"].tolist() == [False, True]
     assert [row.tolist() for row in made["ids"].unbind()] == [[1, 2], []]
+
+
+def test_what_is_no_key_or_has_no_keyed_rows_is_refused_by_name() -> None:
+    records = ex.constant([{"user": 1, "at": 0.5, "text": None}, {"user": 2, "at": 1.5, "text": "x"}])
+    for keys, text in (
+        ("user", "argument 'keys' has 'user'"),
+        (["user", 1], "argument 'keys' has"),
+        (3, "argument 'keys' has 3"),
+        (["user", "user"], "the key 'user' comes twice"),
+        (["user", "at"], "the values of 'user' are i64, those of 'at' f64"),
+        (["text"], "found a tensor of string"),
+    ):
+        with pytest.raises(ex.Error, match=f"^to_kjt: {text}.*\nWanted: "):
+            keyed(records, keys)
+    kinds = ex.mask(ex.CategoricalTensor([0, 1], ["a", "b"]), [True, False])
+    with pytest.raises(ex.DTypeError, match="^to_kjt: found a value of type CategoricalTensor"):
+        keyed(ex.StructTensor([2], {"kind": kinds}))

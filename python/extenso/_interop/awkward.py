@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from extenso._core import (
+    DataError,
     DTypeError,
     InvalidValueError,
     RowPartition,
@@ -21,7 +22,7 @@ from extenso._core import (
     to_arrow,
 )
 from extenso._interop import meanings
-from extenso._interop.numpy import from_numpy
+from extenso._interop.numpy import of_array
 from extenso._interop.peers import components_of, peer, records_of, refuse_scalar, refused, rows_of
 from extenso._types import (
     Bool8Tensor,
@@ -69,7 +70,7 @@ def _value(ak: Any, layout: Any) -> Any:
     if layout.is_unknown:
         return tensor(np.zeros(0))
     if layout.is_numpy:
-        return from_numpy(layout.data)
+        return of_array(layout.data, "from_awkward")
     if layout.is_regular:
         return _regular(layout, _value(ak, layout.content[: layout.length * layout.size]))
     if layout.is_list:
@@ -100,7 +101,10 @@ def _text(layout: Any, dtype: str) -> Tensor:
     else:
         offsets, content = _offsets(layout)
     data = np.ascontiguousarray(content.to_NumpyArray(np.uint8).data) if not content.is_numpy else content.data
-    return _text_of(dtype, [layout.length], offsets, np.ascontiguousarray(data, dtype=np.uint8))
+    try:
+        return _text_of(dtype, [layout.length], offsets, np.ascontiguousarray(data, dtype=np.uint8))
+    except DataError as cause:
+        raise DataError(f"from_awkward: {cause}") from None
 
 
 def _regular(layout: Any, values: Any) -> Any:
@@ -143,11 +147,11 @@ def _option(ak: Any, layout: Any) -> Any:
         mask, content = _chosen(ak, layout)
     else:
         mask, content = layout.mask_as_bool(valid_when=True)[: layout.length], layout.content[: layout.length]
-    values, mask = _value(ak, content), np.asarray(mask, dtype=bool)
-    if isinstance(values, MaskedTensor) and values.mask.shape == mask.shape:
+    values, there = _value(ak, content), np.asarray(mask, dtype=bool)
+    if isinstance(values, MaskedTensor) and values.mask.shape == there.shape:
         # A `NaT` is missing by itself, and options are not in options.
-        values, mask = values.values, mask & np.asarray(values.mask)
-    return MaskedTensor(values, tensor(mask))
+        return MaskedTensor(values.values, tensor(there & np.asarray(values.mask)))
+    return MaskedTensor(values, tensor(there))
 
 
 def _categories(ak: Any, layout: Any) -> MaskedTensor:

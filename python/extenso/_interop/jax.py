@@ -3,10 +3,11 @@
 import sys
 import warnings
 from collections.abc import Sequence
+from operator import index
 from types import FrameType
 from typing import Any, NamedTuple
 
-from extenso._core import InvalidValueError, Tensor, cast, max, min, num
+from extenso._core import DTypeError, InvalidValueError, Tensor, cast, max, min, num
 from extenso._interop.peers import of_tensor, parts_of, peer
 from extenso._types import RaggedTensor
 
@@ -84,19 +85,36 @@ def _outside() -> int:
 def _sizes(length: "int | None", buckets: "Sequence[int] | None") -> "list[int] | None":
     if length is not None and buckets is not None:
         raise InvalidValueError("to_jax: found both a length and buckets.\nWanted: one of the two.")
-    sizes = [length] if length is not None else None if buckets is None else sorted(buckets)
+    sizes = [_size("length", length)] if length is not None else None if buckets is None else _buckets(buckets)
     if sizes is not None and (not sizes or sizes[0] < 0):
         raise InvalidValueError(f"to_jax: found the lengths {sizes}.\nWanted: at least one, and none below 0.")
     return sizes
+
+
+def _buckets(buckets: "Sequence[int]") -> "list[int]":
+    try:
+        return sorted(_size("buckets", size) for size in buckets)
+    except TypeError:
+        raise DTypeError(f"to_jax: argument 'buckets' has {buckets!r}.\nWanted: a list of sizes, such as `[16, 64]`.") from None
+
+
+def _size(name: str, size: Any) -> int:
+    try:
+        return index(size)
+    except TypeError:
+        raise DTypeError(f"to_jax: argument '{name}' has {size!r}.\nWanted: integers.") from None
 
 
 def _padded(ragged: RaggedTensor, sizes: "list[int] | None", fill: object, dense: Any) -> Padded:
     bounds: list[int] = ragged.bounding_shape().tolist()
     axes = range(1, ragged.ragged_rank + 1)
     shape: list[int | None] = [_bucket(bounds[axis], sizes) if axis in axes else None for axis in range(len(bounds))]
-    values = dense(ragged.to_tensor(fill, shape))
+    try:
+        padded = ragged.to_tensor(fill, shape)
+    except DTypeError as cause:
+        raise DTypeError(f"to_jax: argument 'fill': {str(cause).removeprefix('to_dense: ')}") from None
     lengths = [_lengths(ragged, axis, shape, dense) for axis in axes]
-    return Padded(values, lengths[0] if len(lengths) == 1 else tuple(lengths))
+    return Padded(dense(padded), lengths[0] if len(lengths) == 1 else tuple(lengths))
 
 
 def _lengths(ragged: RaggedTensor, axis: int, shape: "list[int | None]", dense: Any) -> Any:

@@ -44,6 +44,14 @@ def from_numpy(x: Any) -> Any:
     return _plain(np.asarray(array))
 
 
+def of_array(x: Any, conversion: str) -> Any:
+    """Returns the value of an array that another library holds, as `from_numpy` does; errors name the conversion."""
+    try:
+        return from_numpy(x)
+    except (DTypeError, InvalidValueError) as error:
+        raise type(error)(str(error).replace("from_numpy", conversion, 1)) from None
+
+
 def _masked(array: Any) -> Any:
     missing = np.ma.getmaskarray(array)
     if array.dtype.names is None:

@@ -17,7 +17,7 @@ from extenso._core import (
 )
 from extenso._interop.arrow import array_of
 from extenso._interop.meanings import refuse_least
-from extenso._interop.numpy import from_numpy
+from extenso._interop.numpy import of_array
 from extenso._interop.objects import exact_array
 from extenso._interop.peers import kind_of, peer, records_of, refuse_scalar, refused
 from extenso._types import MaskedTensor
@@ -45,8 +45,7 @@ def from_pandas(x: Any) -> Any:
         columns = [(_labels(label), x.iloc[:, i]) for i, label in enumerate(x.columns)]
         return _records(pd, [*_levels(pd, x.index), *columns], len(x))
     if isinstance(x, pd.Index):
-        x = x.to_frame(index=False).iloc[:, 0] if x.nlevels == 1 else x.to_frame(index=False)
-        return from_pandas(x)
+        return from_pandas(x.to_frame(index=False).iloc[:, 0]) if x.nlevels == 1 else _records(pd, _levels(pd, x), len(x))
     if not isinstance(x, pd.Series):
         raise refused("from_pandas", x, "a DataFrame or a Series of pandas")
     levels = _levels(pd, x.index)
@@ -106,11 +105,12 @@ def _struct(tree: "dict[str, Any]", count: int) -> StructTensor:
 def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
-        return from_numpy(series.to_numpy())
+        return of_array(series.to_numpy(), "from_pandas")
     if isinstance(dtype, pd.ArrowDtype):
         return from_arrow(series.array.__arrow_array__())
     if isinstance(dtype, pd.PeriodDtype):
-        raise _period(labels, dtype, "`series.dt.to_timestamp()` gives where each begins, and `index.to_timestamp()` those of an index.")
+        how = "`series.dt.to_timestamp()` gives where each begins, and `index.to_timestamp()` those of an index."
+        raise _period(labels, dtype, how)
     if isinstance(dtype, pd.CategoricalDtype) and isinstance(dtype.categories.dtype, pd.PeriodDtype):
         how = "`series.cat.rename_categories(series.cat.categories.to_timestamp())` gives where each begins."
         raise _period(labels, dtype.categories.dtype, how)
@@ -120,7 +120,7 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
     if nullable is not None:
         missing = series.isna().to_numpy()
         values = series.to_numpy(dtype=nullable, na_value=nullable.type(0))
-        return MaskedTensor(from_numpy(values), tensor(~missing))
+        return MaskedTensor(of_array(values, "from_pandas"), tensor(~missing))
     pa = peer("pyarrow", "from_pandas")
     try:
         return from_arrow(_arrow(pd, pa, series))
@@ -148,7 +148,7 @@ def _arrow(pd: Any, pa: Any, series: Any) -> Any:
 def _objects(pd: Any, pa: Any, series: Any) -> Any:
     if pd.api.types.infer_dtype(series) == "mixed":
         # Lists and records, in which NaN is a number: pandas says nothing of it.
-        items = np.where(series.isna(), None, series.to_numpy())
+        items: Any = np.where(series.isna(), None, series.to_numpy())
         return exact_array(pa, items, items.tolist, from_pandas=False)
     return exact_array(pa, series, series.tolist, from_pandas=True)
 
@@ -213,6 +213,12 @@ def _index(pd: Any, fields: "list[Column]", levels: "list[tuple[str, ...]]", cou
             raise _no_field(level, list(known))
     names = [level[0] if len(level) == 1 else level for level in levels]
     arrays = [_array(pd, known[level]) for level in levels]
+    for level, array in zip(levels, arrays, strict=True):
+        if array.dtype == np.float16:
+            raise DTypeError(
+                f"to_pandas: argument 'index' names '{'.'.join(level)}', which is of f16, and pandas has no such index.\n"
+                "Wanted: another dtype. Cast the field first: `cast(x, 'f32')`."
+            )
     if len(levels) == 1:
         return pd.Index(arrays[0], name=names[0], copy=False)
     return pd.MultiIndex.from_arrays(arrays, names=names)

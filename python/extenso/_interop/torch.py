@@ -1,8 +1,10 @@
 """Values as tensors of torch, and as the keyed rows of torchrec."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from extenso._core import (
+    DTypeError,
     InvalidValueError,
     StructTensor,
     Tensor,
@@ -61,30 +63,55 @@ def to_kjt(x: Any, keys: Any = None) -> Any:
 
 def keyed(x: Any, keys: Any = None) -> "tuple[list[str], list[tuple[Tensor, Tensor]]]":
     """Returns the keys, and for each the values of all its rows and the length of each row."""
-    if isinstance(x, StructTensor) and x.rank == 1:
-        paths = x.field_names() if keys is None else list(keys)
-        if not paths:
-            raise InvalidValueError("to_kjt: there are no keys.\nWanted: the names of some fields.")
-        names = [path if isinstance(path, str) else ".".join(path) for path in paths]
-        return names, [_key(name, x[path]) for name, path in zip(names, paths, strict=True)]
-    if isinstance(x, RaggedTensor) and keys is not None and len(list(keys)) == 1:
-        (name,) = keys
-        return [name], [_key(name, x)]
-    raise refused("to_kjt", x, "a vector of records with rows as fields, or rows and one key")
+    records = isinstance(x, StructTensor) and x.rank == 1
+    paths = _paths(x.field_names() if keys is None and records else [] if keys is None else keys)
+    if records and not paths:
+        raise InvalidValueError("to_kjt: there are no keys.\nWanted: the names of some fields.")
+    if not records and not (isinstance(x, RaggedTensor) and len(paths) == 1):
+        raise refused("to_kjt", x, "a vector of records with rows as fields, or rows and one key")
+    fields = [x[path] for path in paths] if records else [x]
+    names = [path if isinstance(path, str) else ".".join(path) for path in paths]
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise InvalidValueError(f"to_kjt: the key '{twice[0]}' comes twice.\nWanted: each key once.")
+    rows = [_key(name, field) for name, field in zip(names, fields, strict=True)]
+    _refuse_several(names, [values.dtype.name for values, _ in rows])
+    return names, rows
+
+
+def _paths(keys: Any) -> "list[str | tuple[str, ...]]":
+    if isinstance(keys, Iterable) and not isinstance(keys, str):
+        paths = list(keys)
+        names = [name for path in paths for name in (path if isinstance(path, tuple) else [path])]
+        if all(isinstance(name, str) for name in names):
+            return paths
+    raise DTypeError(
+        f"to_kjt: argument 'keys' has {keys!r}.\n"
+        "Wanted: a list of names of fields, and of tuples of names for fields of records inside."
+    )
+
+
+def _refuse_several(names: "list[str]", dtypes: "list[str]") -> None:
+    other = [i for i, dtype in enumerate(dtypes) if dtype != dtypes[0]]
+    if other:
+        raise DTypeError(
+            f"to_kjt: the values of '{names[0]}' are {dtypes[0]}, those of '{names[other[0]]}' {dtypes[other[0]]}.\n"
+            f"Wanted: one dtype for all keys. Cast them first: `cast(x, '{dtypes[0]}')`."
+        )
 
 
 def _key(name: str, field: Any) -> "tuple[Tensor, Tensor]":
     if isinstance(field, MaskedTensor) and isinstance(field.values, Tensor):
         if len(field.shape) == 1:
             # An element that may be missing is a row of none or one.
-            return field.values[field.mask], cast(field.mask, i32)
+            return of_tensor(field.values[field.mask], "to_kjt"), cast(field.mask, i32)
         if len(field.mask.shape) == 1 and len(field.shape) == 2:
             field = mask(RaggedTensor.from_tensor(field.values), field.mask)
     if isinstance(field, Tensor) and len(field.shape) in (1, 2):
         field = RaggedTensor.from_tensor(expand_dims(field, 1) if len(field.shape) == 1 else field)
-    if isinstance(field, (MaskedTensor, RaggedTensor)):
+    if isinstance(field, MaskedTensor | RaggedTensor) and len(field.shape) > 1:
         # What is missing in a row is not in it, and a row that is missing is one of none.
         field = fill_none(drop_none(field, axis=1), 0)
     if not isinstance(field, RaggedTensor) or field.ragged_rank != 1 or not isinstance(field.flat_values, Tensor):
+        field = field.values if isinstance(field, MaskedTensor) else field
         raise refused("to_kjt", field, f"rows of numbers with one ragged axis in field '{name}'")
     return of_tensor(field.flat_values, "to_kjt"), cast(num(field, 1), i32)
