@@ -236,6 +236,11 @@ def test_objects_of_several_kinds_are_refused(items: Any, text: str) -> None:
             ex.from_pandas(series)
 
 
+def test_a_count_of_nanoseconds_is_none_of_days() -> None:
+    with pytest.raises(ex.DTypeError, match="dates stand beside points in time"):
+        ex.from_pandas(objects(NOON.date(), np.datetime64(1, "ns")))
+
+
 def test_categories_that_are_periods_are_refused() -> None:
     months = pd.Categorical(pd.period_range("2020-01", periods=2, freq="M"))
     for given in (pd.Series(months, name="m"), pd.DataFrame({"m": months})):

@@ -88,9 +88,10 @@ def _value(ak: Any, layout: Any) -> Any:
 
 def _fields(ak: Any, layout: Any) -> "dict[str, Any]":
     names = layout.fields
-    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise InvalidValueError(f"from_awkward: two fields of records are named '{twice[0]}'. Rename one of them.")
-    # Two fields of one name have one content by it.
+    if len(set(names)) < len(names):
+        # Only one of them could be asked for by its name.
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InvalidValueError(f"from_awkward: two fields of records are named '{twice}'. Rename one of them.")
     return {name: _value(ak, layout.content(name)) for name in names}
 
 

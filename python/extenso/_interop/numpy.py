@@ -19,7 +19,7 @@ from extenso._core import (
 )
 from extenso._interop import meanings
 from extenso._interop.peers import components_of, records_of, refused
-from extenso._types import MaskedTensor, RaggedTensor
+from extenso._types import MaskedTensor, RaggedTensor, TimeTensor
 
 Array = np.ndarray[Any, Any]
 
@@ -166,8 +166,9 @@ def to_numpy(x: Any) -> Any:
 def _refuse_unsaid(x: Any, conversion: str) -> None:
     """Refuses times that are there and that NumPy or its objects cannot say."""
     meanings.refuse_least(x, conversion)
-    meanings.refuse_beyond_the_day(x, conversion)
-    meanings.refuse_parts_of_microseconds(x, conversion)
+    if meanings.any_time(x, lambda time: True, TimeTensor):
+        meanings.refuse_beyond_the_day(x, conversion)
+        meanings.refuse_parts_of_microseconds(x, conversion)
 
 
 def records_to_numpy(records: StructTensor) -> Any:

@@ -7,8 +7,9 @@ its date. What is here finds the type that loses nothing, or says why there is n
 import datetime
 from collections.abc import Callable
 from itertools import chain
-from operator import attrgetter
 from typing import Any
+
+import numpy as np
 
 # The names of the classes of what stands for a missing object.
 _MISSING = {"NoneType", "NaTType", "NAType", "float"}
@@ -48,18 +49,16 @@ def _exact(pa: Any, of: Any, items: "list[Any]") -> Any:
 
 
 def _of_leaves(pa: Any, of: Any, items: "list[Any]") -> Any:
-    every = set(map(type, items))
-    kinds = {kind for kind in every if kind.__name__ not in _MISSING}
-    if len(kinds) < len(every) and kinds - {str, bytes, datetime.date}:
-        items = [item for item in items if type(item) in kinds]
+    kinds = {kind for kind in set(map(type, items)) if kind.__name__ not in _MISSING}
     points = {kind for kind in kinds if issubclass(kind, datetime.datetime)}
-    if points and any(issubclass(kind, datetime.date) for kind in kinds - points):
+    # Of a `datetime64` among dates pyarrow takes the count, whatever its unit, for days.
+    if (points or np.datetime64 in kinds) and _some(kinds - points, datetime.date):
         raise TypeError("dates stand beside points in time.\nWanted: items of one kind.")
-    if str in kinds and bytes in kinds:
+    if _some(kinds, str) and _some(kinds, bytes):
         raise TypeError("text stands beside bytes.\nWanted: items of one kind.")
-    if points and len({zone is None for zone in _zones(items)}) > 1:
+    if points and len({zone is None for zone in _zones(items, points)}) > 1:
         raise TypeError("points in time with a zone stand beside ones without.\nWanted: a zone for all of them, or for none.")
-    if kinds == {datetime.time} and _zones(items) != {None}:
+    if _some(kinds, datetime.time) and _zones(items, kinds) != {None}:
         raise TypeError("a time of day has a zone.\nWanted: one without. Use `.replace(tzinfo=None)`.")
     # Objects of pandas count nanoseconds, those of Python microseconds.
     if pa.types.is_timestamp(of) and _any_of(kinds, items, "nanosecond"):
@@ -67,9 +66,15 @@ def _of_leaves(pa: Any, of: Any, items: "list[Any]") -> Any:
     return pa.duration("ns") if pa.types.is_duration(of) and _any_of(kinds, items, "nanoseconds") else of
 
 
-def _zones(items: "list[Any]") -> "set[Any]":
-    return set(map(attrgetter("tzinfo"), items))
+def _some(kinds: "set[type]", kind: type) -> bool:
+    return any(issubclass(one, kind) for one in kinds)
+
+
+def _zones(items: "list[Any]", kinds: "set[type]") -> "set[Any]":
+    return {item.tzinfo for item in items if type(item) in kinds}
 
 
 def _any_of(kinds: "set[type]", items: "list[Any]", name: str) -> bool:
-    return any(hasattr(kind, name) for kind in kinds) and any(getattr(item, name, 0) for item in items)
+    """Whether an item has such a part, which is not zero."""
+    having = {kind for kind in kinds if hasattr(kind, name)}
+    return bool(having) and any(getattr(item, name) for item in items if type(item) in having)
