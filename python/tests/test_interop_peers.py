@@ -100,3 +100,13 @@ def test_one_element_is_no_column(peer: str) -> None:
     for x in (ex.tensor(1), ex.mask(True, False), lists[0], ex.TimestampTensor(0, "s"), records[0], union[0]):
         with pytest.raises(ex.ShapeError, match=f"^to_{peer}: a scalar has no array.\n.*expand_dims"):
             getattr(x, f"to_{peer}")()
+
+
+def test_a_component_may_be_called_shape() -> None:
+    pytest.importorskip("awkward", reason="this test needs awkward")
+
+    class Box(ex.ExtensionType):
+        shape: ex.Tensor
+
+    records = ex.StructTensor([2], {"box": Box(shape=[1.0, 2.0])})
+    assert records.to_awkward().to_list() == [{"box": {"shape": 1.0}}, {"box": {"shape": 2.0}}]

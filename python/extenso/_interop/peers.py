@@ -36,7 +36,8 @@ def refused(conversion: str, x: object, wanted: str, hint: str = "") -> DTypeErr
 def refuse_scalar(x: Any, conversion: str) -> None:
     """Refuses one element, where a library has columns alone."""
     shape = x.mask.shape if isinstance(x, MaskedTensor) else getattr(x, "shape", None)
-    if shape == ():
+    # A class that a user wrote may call a component so.
+    if isinstance(shape, tuple) and not shape:
         raise ShapeError(f"{conversion}: a scalar has no array.\nWanted: at least a vector. Use `expand_dims(x, 0)`.")
 
 
