@@ -12,6 +12,7 @@ use extenso_ext::{Host, Literal, to_host, to_literal};
 use extenso_types::{Dim, Error, Spec};
 use given::{Given, Trail, literal};
 use objects::Objects;
+use pyo3::exceptions::PyBufferError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
@@ -77,8 +78,12 @@ fn array(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
     if object.hasattr("mask")? {
         return Ok(None);
     }
-    // An array of objects may hold `None`, which its elements say.
-    Ok(import::array_value(object).ok())
+    match import::array_value(object) {
+        // What must not be read as it stands, as of what has gradients, would lose that in its elements too.
+        Err(e) if e.is_instance_of::<PyBufferError>(object.py()) => Err(e),
+        // An array of objects may hold `None`, which its elements say.
+        made => Ok(made.ok()),
+    }
 }
 
 /// The text of a time, a decimal or an identifier, or the texts of an array of times; none of another object.

@@ -164,3 +164,31 @@ def test_a_symbol_has_no_memory() -> None:
         return x
 
     ex.function(body)(ex.tensor([1.0]))
+
+
+def test_what_an_array_does_not_give_away_is_not_read_from_its_elements() -> None:
+    class WithGradients:
+        def __array__(self, *_: object) -> object:
+            raise RuntimeError("detach it first")
+
+        def __dlpack__(self, **_: object) -> object:
+            raise BufferError("detach it first")
+
+        def tolist(self) -> "list[float]":
+            return [1.0]
+
+    for made in (ex.constant, ex.tensor, ex.from_dlpack):
+        with pytest.raises(BufferError, match="detach it first"):
+            made(WithGradients())
+
+
+def test_a_dtype_that_capsules_do_not_have_is_not_asked_for() -> None:
+    class Strings:
+        class dtype:
+            name = "string"
+
+        def __dlpack__(self, **_: object) -> object:
+            raise AssertionError("a library may end the process here")
+
+    with pytest.raises(ex.DTypeError, match="from_dlpack: the array is of string"):
+        ex.from_dlpack(Strings())

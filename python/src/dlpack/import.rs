@@ -66,6 +66,11 @@ fn offered<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
             return Err(raised(py, elsewhere(kind).at("from_dlpack")));
         }
     }
+    if let Some(dtype) = without_dlpack(object) {
+        let error = Error::dtype(format!("the array is of {dtype}, which DLPack does not have"));
+        let error = error.wanted("numbers or booleans").hint("`tensor` takes arrays of strings.");
+        return Err(raised(py, error.at("from_dlpack")));
+    }
     let options = PyDict::new(py);
     options.set_item("max_version", (VERSION.major, VERSION.minor))?;
     match object.call_method("__dlpack__", (), Some(&options)) {
@@ -73,6 +78,12 @@ fn offered<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         Err(e) if e.is_instance_of::<PyTypeError>(py) => object.call_method0("__dlpack__"),
         offered => offered,
     }
+}
+
+/// The dtype of an array that no capsule can hold: a library may end the process over it.
+fn without_dlpack(object: &Bound<'_, PyAny>) -> Option<String> {
+    let name: String = object.getattr("dtype").ok()?.getattr("name").ok()?.extract().ok()?;
+    matches!(&*name, "string" | "variant" | "resource").then_some(name)
 }
 
 fn elsewhere(kind: i32) -> Error {
