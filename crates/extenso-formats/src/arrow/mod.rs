@@ -47,7 +47,7 @@ pub(crate) use batch::record_batch;
 #[cfg(feature = "ipc")]
 pub(crate) use chunks::checked_data;
 pub use chunks::{ArrowOptions, from_chunks};
-#[cfg(any(feature = "ipc", feature = "parquet"))]
+#[cfg(feature = "parquet")]
 pub(crate) use decimals::checked_decimals;
 #[cfg(feature = "avro")]
 pub(crate) use decode::no_column;
