@@ -3,7 +3,7 @@
 use super::RaggedTensor;
 use super::reduction::{outer_rows, rows};
 use crate::args::{again, answer, answer_ext, flat, int, on_value, typed, typed_arg, wrap};
-use crate::masked::looked_up_values;
+use crate::masked::{looked_up_values, without_missing_rows};
 use extenso_core::attrs::{Attrs, Axes};
 use extenso_core::ops::ReduceJoin;
 use extenso_core::{Answer, Arg, Call, ExtensionType, OpDef, RowPartition, Value, call_one, ops};
@@ -25,9 +25,15 @@ pub(super) fn reduce_join(call: &Call<'_>) -> Answer {
 /// The strings of each row or column of rows; axes inside the rows are left to the values.
 fn joined_along(op: &'static OpDef, x: &RaggedTensor, axis: usize, separator: &str) -> Result<Value> {
     let join = |values: &Value, rows: &RowPartition| ops::segment_join(values, rows, separator);
+    // Lists that are missing below the axis have no string to be joined.
+    let there = || {
+        let whole = x.clone().into_value();
+        let depths = 1..crate::axes::rank(&whole)?;
+        RaggedTensor::from_value(&depths.into_iter().try_fold(whole, |x, axis| without_missing_rows(&x, axis))?)
+    };
     match axis {
-        0 => outer_rows(&join, x),
-        1 => rows(&join, x),
+        0 => outer_rows(&join, &there()?),
+        1 => rows(&join, &there()?),
         inner => Ok(x.with_values(joined_inside(op, x.values(), inner - 1, separator)?)?.into_value()),
     }
 }
