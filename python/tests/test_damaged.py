@@ -1,7 +1,11 @@
 """Bytes that lost a part or say more than they have: no row is lost without a word, and no memory taken that nobody needs."""
 
+import hashlib
 import io
 import pathlib
+import struct
+import zipfile
+import zlib
 
 import extenso as ex
 import numpy as np
@@ -110,3 +114,23 @@ def test_offsets_of_any_place_and_of_nothing_are_read() -> None:
     for kind in (pa.list_(pa.int64()), pa.large_list(pa.int64())):
         nothing = pa.Array.from_buffers(kind, 0, [None, None], children=[pa.array([], pa.int64())])
         assert ex.from_arrow(nothing).to_py() == []
+
+
+def test_a_spec_of_a_saved_function_is_one_of_its_type(tmp_path: pathlib.Path) -> None:
+    """Files with other hashes are refused anyway; these are right."""
+    words = ex.CategoricalTensor.Spec(ex.TensorSpec([None], "i32"), ex.TensorSpec([None], "string"), False)
+    spec = ex.StructTensorSpec([None], {"c": words})
+    path = tmp_path / "f.exo"
+    ex.save(ex.function(lambda r: {"c": r["c"]}, name="f").get_concrete_function(spec), str(path))
+    whole = path.read_bytes()
+    parts = zipfile.ZipFile(io.BytesIO(whole))
+    graph, manifest = parts.read("graph.pb"), parts.read("manifest.json")
+    other = graph.replace(b"@categories", b"@categorieZ")
+    assert other != graph
+    hashed = manifest.replace(hashlib.sha256(graph).hexdigest().encode(), hashlib.sha256(other).hexdigest().encode())
+    for old, new in ((graph, other), (manifest, hashed)):
+        sums = (struct.pack("<I", zlib.crc32(part)) for part in (old, new))
+        whole = whole.replace(old, new).replace(*sums)
+    path.write_bytes(whole)
+    with pytest.raises(ex.DataError, match="CategoricalTensor.*is none of its type"):
+        ex.load(str(path))

@@ -237,6 +237,13 @@ pub trait TypeBehavior: Send + Sync {
         true
     }
 
+    /// Checks that a spec that came from outside is one of this type.
+    ///
+    /// Errors: components or static data that the type does not have.
+    fn check_spec(&self, _spec: &ExtSpec) -> Result<()> {
+        Ok(())
+    }
+
     /// A value of another type as one of this, if it has such a form.
     ///
     /// Errors: those of the ops.
@@ -262,6 +269,10 @@ impl<S: TypeSpec> TypeBehavior for Typed<S> {
 
     fn checks_data(&self) -> bool {
         S::CHECKS_DATA
+    }
+
+    fn check_spec(&self, spec: &ExtSpec) -> Result<()> {
+        S::deserialize(spec).map(drop)
     }
 
     fn cast(&self, value: &Value, wanted: &ExtSpec) -> Result<Option<Value>> {
@@ -345,6 +356,14 @@ pub fn why_opaque(def: &TypeDef) -> Option<String> {
             def.fingerprint()
         ),
     })
+}
+
+/// Checks that a spec that came from outside is one of its type, if that is registered.
+///
+/// Errors: components or static data that the type does not have.
+pub fn check_spec(spec: &ExtSpec) -> Result<()> {
+    let checked = behavior(&spec.def).map_or(Ok(()), |behavior| behavior.check_spec(spec));
+    checked.map_err(|e| Error::data(format!("a spec is none of its type: {e}")).at(spec.def.name().to_string()))
 }
 
 /// Rebuilds a value of an extension type; one that is not registered becomes an [`OpaqueExtension`].

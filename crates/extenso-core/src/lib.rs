@@ -27,7 +27,7 @@ pub use call::{call, call_one, canonicalize, strengthen};
 pub use dispatch::{Answer, Call, Handler, HandlerId, Target, on, register_handler, unregister};
 pub use ext::{
     Component, Ext, Extension, ExtensionType, OpaqueExtension, Provenance, StaticData, TypeBehavior, TypeSpec,
-    behavior, cast, define, lookup, pack, rebuild, rebuild_named, register, resolve, why_opaque,
+    behavior, cast, check_spec, define, lookup, pack, rebuild, rebuild_named, register, resolve, why_opaque,
 };
 pub use offsets::Offsets;
 pub use op::{Class, EpilogueFn, Fact, FirstSpecs, InferFn, Kernel, KernelFn, NarrowFn, OfRows, OpDef, OutputSpecs};

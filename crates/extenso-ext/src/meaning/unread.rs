@@ -1,6 +1,8 @@
 //! What becomes of a text that is no value of the type that it is read as.
 
 use super::nested::{below, innermost, is_text};
+use crate::CategoricalTensor;
+use crate::args::{typed, typed_ref};
 use crate::missing::mask;
 use extenso_core::attrs::AttrSet;
 use extenso_core::{Arg, OpDef, OutputSpecs, Value, call_one};
@@ -29,8 +31,12 @@ impl FromStr for Unread {
     }
 }
 
-/// The value with what is to be read of it: all of it, or the texts of which `is_read` says that they are.
+/// The value with what is to be read of it: all of it, or the texts of which `is_read` says that they are. Categories are the values that they mean.
 pub(crate) fn to_read(x: &Value, unread: Unread, is_read: &'static OpDef, form: &dyn AttrSet) -> Result<Value> {
+    if typed_ref::<CategoricalTensor>(&innermost(x)).is_some() {
+        let meant = |x: &Value| typed::<CategoricalTensor>(x).map_or_else(|| Ok(x.clone()), |x| x.decoded());
+        return to_read(&below(x, &meant)?, unread, is_read, form);
+    }
     if unread == Unread::Raise || !is_text(&innermost(x)) {
         return Ok(x.clone());
     }

@@ -6,7 +6,7 @@ use super::wire as w;
 use crate::function::Concrete;
 use crate::graph::{Graph, Input, Node, NodeKind, Subgraph, ValueRef};
 use extenso_core::attrs::AttrValue;
-use extenso_core::{OpDef, Value, Variable, resolve};
+use extenso_core::{OpDef, Value, Variable, check_spec, resolve};
 use extenso_types::{
     DType, Dim, DimId, Error, ExtSpec, Fingerprint, LeafSpec, Nest, PartitionSpec, Path, Result, Segment, Shape, Spec,
     StaticValue, TensorSpec, TypeDef,
@@ -189,7 +189,9 @@ impl Decoder<'_> {
                     Ok((segment(&c.segment)?, decoder.spec(required(c.spec, "a component's spec")?)?))
                 };
                 let components: Result<Vec<_>> = ext.components.into_iter().map(|c| component(c, self)).collect();
-                Spec::from(ExtSpec { def, static_data, components: components? })
+                let ext = ExtSpec { def, static_data, components: components? };
+                check_spec(&ext)?;
+                Spec::from(ext)
             }
         })
     }
