@@ -1,7 +1,7 @@
 //! Times of integers, of texts and of other times, in rows and under masks.
 
 use super::calendar::{days_of, within_day};
-use super::texts::{TIME_IS_TEXT, TimeText, counted, first_text, form, parsed, shown};
+use super::texts::{TIME_IS_TEXT, TimeText, counted, form, parsed, shown, some_text};
 use super::unit::{in_unit, rescaled};
 use super::zone::{fixed, when_clocks_show};
 use super::{DateTensor, DurationTensor, TimeTensor, TimeUnit, TimestampTensor};
@@ -131,10 +131,10 @@ pub fn strftime(x: &Value, format: &str) -> Result<Value> {
     texts.map_err(|e| e.at_part("strftime"))
 }
 
-/// What is below rows and masks, where what is missing is the text of the time that counts 0, or 0.
+/// What is below rows and masks, where what is missing is a text that is read, or 0.
 fn below_times(x: &Value, form: &TimeText, unread: Unread, f: &dyn Fn(&Value) -> Result<Value>) -> Result<Value> {
     let first = |x: &Value| match x {
-        _ if is_text(x) => first_text(form).map(|text| Some(text.as_str().into())),
+        _ if is_text(x) => some_text(form).map(|text| Some(text.as_str().into())),
         Value::Tensor(numbers) => Ok(numbers.dtype().is_integer().then(|| 0_i64.into())),
         _ => first_of(x),
     };

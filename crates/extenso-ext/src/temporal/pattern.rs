@@ -164,6 +164,13 @@ impl Pattern {
         Some(text)
     }
 
+    /// A text that is read as it was written; none if the format says no whole time.
+    pub fn example(&self) -> Option<String> {
+        // Of two digits the year 69, which clocks behind UTC show first, is another.
+        let texts = [0, 86_400 * self.unit.per_second()].into_iter().filter_map(|count| self.show(count));
+        texts.into_iter().find(|text| self.parse(text).is_some())
+    }
+
     /// What a text has to be, with an example.
     pub fn wanted(&self) -> String {
         let example = self.show(0).map_or(String::new(), |text| format!(", such as '{text}'"));

@@ -48,10 +48,10 @@ pub(super) fn form(of: &str, unit: &str, zone: Option<&str>, format: Option<&str
     TimeText { of: of.into(), unit: unit.into(), zone: zone.map(Into::into), format: format.map(Into::into) }
 }
 
-/// The text of the time that counts 0.
-pub(super) fn first_text(form: &TimeText) -> Result<String> {
+/// A text of the form that is read.
+pub(super) fn some_text(form: &TimeText) -> Result<String> {
     Ok(match pattern(form)? {
-        Some(pattern) => pattern.show(0).unwrap_or_default(),
+        Some(pattern) => pattern.example().unwrap_or_default(),
         None => spelling(form)?.show(&[0; 8]),
     })
 }
@@ -131,8 +131,7 @@ struct Reader {
 impl Reader {
     fn of(attrs: &dyn AttrSet) -> Result<Reader> {
         let reader = Reader { spelling: spelling(attrs)?, pattern: pattern(attrs)? };
-        let reads = |pattern: &Pattern| pattern.show(0).is_some_and(|text| pattern.parse(&text).is_some());
-        if reader.pattern.as_ref().is_none_or(reads) {
+        if reader.pattern.as_ref().is_none_or(|pattern| pattern.example().is_some()) {
             return Ok(reader);
         }
         let TimeText { of, format, .. } = TimeText::of(attrs)?;

@@ -35,7 +35,7 @@ fn within_digits(array: &dyn Array) -> std::result::Result<(), ArrowError> {
         DataType::Decimal256(precision, _) => {
             array.as_primitive::<Decimal256Type>().validate_decimal_precision(*precision)
         }
-        other if other.is_nested() => {
+        other if other.is_nested() || matches!(other, DataType::Dictionary(..) | DataType::RunEndEncoded(..)) => {
             array.to_data().child_data().iter().try_for_each(|part| within_digits(make_array(part.clone()).as_ref()))
         }
         _ => Ok(()),

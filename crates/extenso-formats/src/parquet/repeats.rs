@@ -20,9 +20,9 @@ pub fn repeated_bytes(source: &ParquetSource, chunk: &ColumnChunkMetaData, most:
     let column = chunk.column_descr();
     let levels = (column.max_rep_level() > 0, column.max_def_level() > 0);
     guarded(|| {
-        let mut pages = SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None)?;
+        let mut pages = Pages::of(source, chunk)?;
         let mut bytes = 0_usize;
-        while let Some(page) = pages.get_next_page()? {
+        while let Some(page) = pages.next()? {
             let Some(values) = values_of(&page, levels) else {
                 return Err(ParquetError::General("levels lead outside their page".into()));
             };
@@ -46,8 +46,8 @@ pub fn prove_lengths(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Res
     let column = chunk.column_descr();
     let levels = (column.max_rep_level() > 0, column.max_def_level() > 0);
     guarded(|| {
-        let mut pages = SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None)?;
-        while let Some(page) = pages.get_next_page()? {
+        let mut pages = Pages::of(source, chunk)?;
+        while let Some(page) = pages.next()? {
             let lists = match page.encoding() {
                 Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,
                 Encoding::DELTA_BYTE_ARRAY => 2,
@@ -65,6 +65,31 @@ pub fn prove_lengths(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> Res
         }
         Ok::<_, ParquetError>(())
     })
+}
+
+/// The pages of a chunk, unpacked, as far as they were proven: up to the last value.
+struct Pages {
+    reader: SerializedPageReader<ParquetSource>,
+    /// How many values are left.
+    values: i64,
+}
+
+impl Pages {
+    fn of(source: &ParquetSource, chunk: &ColumnChunkMetaData) -> std::result::Result<Pages, ParquetError> {
+        let reader = SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None)?;
+        Ok(Pages { reader, values: chunk.num_values() })
+    }
+
+    fn next(&mut self) -> std::result::Result<Option<Page>, ParquetError> {
+        if self.values <= 0 {
+            return Ok(None);
+        }
+        let page = self.reader.get_next_page()?;
+        if let Some(Page::DataPage { num_values, .. } | Page::DataPageV2 { num_values, .. }) = &page {
+            self.values -= i64::from(*num_values);
+        }
+        Ok(page)
+    }
 }
 
 /// How many integers the longest has of so many lists of packed ones that bytes begin with; none if they lead outside.
