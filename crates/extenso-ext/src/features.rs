@@ -86,7 +86,7 @@ pub fn embedding_lookup(
 ) -> Result<Value> {
     let lookup = || {
         if let Some(Arg::Value(given)) = weights
-            && typed_ref::<MaskedTensor>(given).is_some_and(|x| typed_ref::<RaggedTensor>(x.values()).is_some())
+            && (lacks_rows(given)? || lacks_rows(ids)?)
             && let Some((args, there)) = rows_there(&[Arg::from(ids), Arg::from(given)])?
             && let [ids, weights] = &args[..]
         {
@@ -106,6 +106,11 @@ pub fn embedding_lookup(
         by_rows(ids, weights.as_ref(), &|ids, weights, rows| table.rows(ids, weights, rows))
     };
     lookup().map_err(|e| e.at_part("embedding_lookup"))
+}
+
+/// Whether rows may be missing.
+fn lacks_rows(x: &Value) -> Result<bool> {
+    typed_ref::<MaskedTensor>(x).map_or(Ok(false), |masked| Ok(masked.mask_rank()? < rank(x)?))
 }
 
 /// Whether single elements may be missing, and not rows alone.
