@@ -188,3 +188,9 @@ def test_a_quotient_of_durations_does_not_wrap() -> None:
             with pytest.raises(ex.InvalidValueError, match="does not fit 64 bits"):
                 call(x)
     assert (x / 1).values.tolist() == [-(2**63)]
+
+
+@pytest.mark.parametrize(("dtype", "weight", "wide"), [("i8", 100, ex.i64), ("u8", 200, ex.u64), ("i32", 2**30, ex.i64)])
+def test_integer_weights_are_counted_in_64_bits(dtype: str, weight: int, wide: ex.DType) -> None:
+    counted = ex.bincount([0, 0], ex.tensor([weight, weight], dtype))
+    assert counted.tolist() == [2 * weight] and counted.dtype == wide
