@@ -103,7 +103,7 @@ def _struct(tree: "dict[str, Any]", count: int) -> StructTensor:
 
 
 def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
-    dtype = series.dtype
+    dtype: Any = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "biuf":
         return of_array(series.to_numpy(), "from_pandas")
     if isinstance(dtype, pd.ArrowDtype):
@@ -111,9 +111,10 @@ def _values(pd: Any, series: Any, labels: "tuple[str, ...]") -> Any:
     if isinstance(dtype, pd.PeriodDtype):
         how = "`series.dt.to_timestamp()` gives where each begins, and `index.to_timestamp()` those of an index."
         raise _period(labels, dtype, how)
-    if isinstance(dtype, pd.CategoricalDtype) and isinstance(dtype.categories.dtype, pd.PeriodDtype):
+    words: Any = getattr(dtype, "categories", None)
+    if words is not None and isinstance(words.dtype, pd.PeriodDtype):
         how = "`series.cat.rename_categories(series.cat.categories.to_timestamp())` gives where each begins."
-        raise _period(labels, dtype.categories.dtype, how)
+        raise _period(labels, words.dtype, how)
     if isinstance(dtype, pd.SparseDtype):
         return _values(pd, pd.Series(series.to_numpy()), labels)
     nullable: Any = getattr(dtype, "numpy_dtype", None)

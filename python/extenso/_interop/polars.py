@@ -7,7 +7,6 @@ from extenso._core import (
     DTypeError,
     InvalidValueError,
     StructTensor,
-    Tensor,
     UnionTensor,
     arange,
     from_arrow,
@@ -142,7 +141,7 @@ def _packed(x: Any) -> Any:
     packed = _packed(x.values)
     if packed is not x.values:
         x = MaskedTensor(packed, x.mask)
-    elements = packed
+    elements: Any = packed
     while isinstance(elements, MaskedTensor):
         elements = elements.values
     of_one_size = not isinstance(elements, RaggedTensor) and len(elements.shape) > x.mask.ndim
