@@ -230,12 +230,9 @@ fn of_file(bytes: &Buffer) -> Result<Messages> {
         last = last.max(behind);
         parts.push(part);
     }
-    match batch_behind(&bytes.slice_with_length(0, at), last) {
-        Some(place) => {
-            Err(malformed(place, "the footer does not tell of this batch").wanted("a file that was not damaged"))
-        }
-        None => Ok(()),
-    }?;
+    if let Some(place) = batch_behind(&bytes.slice_with_length(0, at), last) {
+        return Err(malformed(place, "the footer does not tell of this batch").wanted("a file that was not damaged"));
+    }
     Ok(Messages { schema, version: footer.version(), parts })
 }
 
